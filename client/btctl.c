@@ -147,19 +147,6 @@ static int help_print_verb(const Verb *verb) {
         return EXIT_SUCCESS;
 }
 
-static int help_print_version(void) {
-        version_print("btctl", BTD_VERSION);
-        return EXIT_SUCCESS;
-}
-
-static const Verb *find_verb(const char *name) {
-        for (const Verb *verb = verb_table; verb->name; verb++)
-                if (strcmp(verb->name, name) == 0)
-                        return verb;
-
-        return NULL;
-}
-
 /* Verbs of other tools that no verb of btctl resembles. */
 static const struct {
         const char *name, *hint;
@@ -185,17 +172,9 @@ static int unknown_verb(const char *name) {
         return report_usage("unknown verb '%s'", name);
 }
 
-static int report_too_much(const Verb *verb, const char *operand) {
-        if (verb->options & OPTION_BIT(OPTION_SET) && strchr(operand, '='))
-                return report_usage("'%s' is unexpected; set a variable with --set KEY=JSON", operand);
-        if (verb->operands)
-                return report_usage("'%s' is unexpected: btctl %s %s", operand, verb->name, verb->operands);
-
-        return report_usage("'%s' is unexpected: '%s' takes no operands", operand, verb->name);
-}
-
 static int check_usage(const Verb *verb, const Options *options, char **operands) {
         unsigned n_operands = g_strv_length(operands);
+        const char *operand;
         uint64_t lines;
         int status;
 
@@ -212,7 +191,16 @@ static int check_usage(const Verb *verb, const Options *options, char **operands
                 return report_usage("'%s' needs %s: btctl %s %s", verb->name,
                                     verb->min_operands == 1 ? "an operand" : "operands", verb->name, verb->operands);
 
-        return n_operands > verb->max_operands ? report_too_much(verb, operands[verb->max_operands]) : EXIT_SUCCESS;
+        if (n_operands <= verb->max_operands)
+                return EXIT_SUCCESS;
+
+        operand = operands[verb->max_operands];
+        if (verb->options & OPTION_BIT(OPTION_SET) && strchr(operand, '='))
+                return report_usage("'%s' is unexpected; set a variable with --set KEY=JSON", operand);
+        if (verb->operands)
+                return report_usage("'%s' is unexpected: btctl %s %s", operand, verb->name, verb->operands);
+
+        return report_usage("'%s' is unexpected: '%s' takes no operands", operand, verb->name);
 }
 
 static void open_pager(const Client *client, Pager *pager) {
@@ -239,16 +227,21 @@ static int run_unescaped(Client *client, const Verb *verb, char **operands) {
 /* Long output goes to a pager, which the caller closes. */
 static int run_verb(Client *client, char **operands, Pager *pager) {
         const char *name = operands[0] ?: "status";
-        const Verb *verb = find_verb(name);
+        const Verb *verb = verb_table;
         int status;
 
-        if (options_has(&client->options, OPTION_VERSION))
-                return help_print_version();
+        if (options_has(&client->options, OPTION_VERSION)) {
+                version_print("btctl", BTD_VERSION);
+                return EXIT_SUCCESS;
+        }
         if (!operands[0] && options_has(&client->options, OPTION_HELP)) {
                 open_pager(client, pager);
                 return help_print();
         }
-        if (!verb)
+
+        while (verb->name && strcmp(verb->name, name) != 0)
+                verb++;
+        if (!verb->name)
                 return unknown_verb(name);
         if (options_has(&client->options, OPTION_HELP))
                 return help_print_verb(verb);
@@ -262,14 +255,6 @@ static int run_verb(Client *client, char **operands, Pager *pager) {
                 open_pager(client, pager);
         return options_has(&client->options, OPTION_UNESCAPE) ? run_unescaped(client, verb, operands)
                                                               : verb->run(client, operands);
-}
-
-static void client_setup(Client *client) {
-        output_detect(&client->output);
-        client->output.json = options_has(&client->options, OPTION_JSON);
-        client->output.quiet = options_has(&client->options, OPTION_QUIET);
-        client->output.ascii |= options_has(&client->options, OPTION_ASCII);
-        client->output.colour &= !options_has(&client->options, OPTION_NO_COLOR);
 }
 
 int main(int argc, char **argv) {
@@ -286,7 +271,11 @@ int main(int argc, char **argv) {
                 return status;
 
         output_watch();
-        client_setup(&client);
+        output_detect(&client.output);
+        client.output.json = options_has(&client.options, OPTION_JSON);
+        client.output.quiet = options_has(&client.options, OPTION_QUIET);
+        client.output.ascii |= options_has(&client.options, OPTION_ASCII);
+        client.output.colour &= !options_has(&client.options, OPTION_NO_COLOR);
         status = run_verb(&client, operands, &pager);
 
         /* Report a failed write, for example to a full disk. A reader that wants no more, such as head(1), is no error.

@@ -199,3 +199,11 @@ int dropin_load(const Client *client, const char *file, const char *tree, Dropin
         overlay_init(&overlay, client, g_steal_pointer(&around));
         return definition_load_file(tree, node_type_tables, &sources, diagnostics, ret_definition);
 }
+
+void report_diagnostics(const Diagnostics *diagnostics) {
+        for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
+                g_autofree char *text = diagnostics_format(diagnostics, i);
+
+                report_line(text);
+        }
+}

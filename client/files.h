@@ -32,5 +32,8 @@ typedef void (*DropinChange)(const char *key, json_object *from, json_object *to
 int dropin_load(const Client *client, const char *file, const char *tree, DropinChange on_change, void *userdata,
                 Diagnostics *diagnostics, Definition **ret_definition);
 
+/* Prints the errors and warnings of a load. */
+void report_diagnostics(const Diagnostics *diagnostics);
+
 /* The whole file, ended by a NUL; to be freed. A negative errno. */
 int file_read(const char *path, char **ret_text, size_t *ret_length);

@@ -102,13 +102,6 @@ static OptionId option_of_letter(int letter) {
         return id;
 }
 
-static void take_option(Options *options, OptionId id, char *value) {
-        options->given |= OPTION_BIT(id);
-        options->values[id] = value;
-        if (id == OPTION_SET)
-                g_ptr_array_add(options->sets, value);
-}
-
 /* Only one bus can be given. --system is only the default, and can be combined with -H and -M. */
 static int check_transport(const Options *options) {
         static const OptionId transports[] = { OPTION_USER, OPTION_ADDRESS, OPTION_HOST, OPTION_MACHINE,
@@ -131,9 +124,14 @@ static int check_transport(const Options *options) {
         return EXIT_SUCCESS;
 }
 
-static void make_getopt_tables(GString *letters, struct option *longs) {
-        g_string_append_c(letters, ':');
-        for (OptionId id = 0; id < OPTION_MAX_; id++) {
+int options_parse(Options *options, int argc, char **argv, char ***ret_operands) {
+        g_autoptr(GString) letters = g_string_new(":");
+        struct option longs[OPTION_MAX_ + 1] = {};
+        OptionId id;
+        int c, status;
+
+        *options = (Options){ .sets = g_ptr_array_new() };
+        for (id = 0; id < OPTION_MAX_; id++) {
                 const Option *option = &option_table[id];
 
                 longs[id] = (struct option){ option->name, option->argument ? required_argument : no_argument, NULL,
@@ -141,15 +139,6 @@ static void make_getopt_tables(GString *letters, struct option *longs) {
                 if (option->letter)
                         g_string_append_printf(letters, "%c%s", option->letter, option->argument ? ":" : "");
         }
-}
-
-int options_parse(Options *options, int argc, char **argv, char ***ret_operands) {
-        g_autoptr(GString) letters = g_string_new(NULL);
-        struct option longs[OPTION_MAX_ + 1] = {};
-        int c, status;
-
-        *options = (Options){ .sets = g_ptr_array_new() };
-        make_getopt_tables(letters, longs);
 
         opterr = 0;
         while ((c = getopt_long(argc, argv, letters->str, longs, NULL)) >= 0) {
@@ -166,7 +155,11 @@ int options_parse(Options *options, int argc, char **argv, char ***ret_operands)
                 if (c == '?')
                         return unknown_name(argv[optind - 1]);
 
-                take_option(options, option_of_letter(c), optarg);
+                id = option_of_letter(c);
+                options->given |= OPTION_BIT(id);
+                options->values[id] = optarg;
+                if (id == OPTION_SET)
+                        g_ptr_array_add(options->sets, optarg);
         }
 
         status = check_transport(options);
@@ -231,25 +224,16 @@ static bool parse_time(const char *text, uint64_t *ret_time) {
         return false;
 }
 
-static int read_time(const Options *options, OptionId id, uint64_t *ret_time) {
+int options_time(const Options *options, OptionId id, uint64_t *ret_time) {
         const char *text = options->values[id];
 
+        *ret_time = id == OPTION_UNTIL ? UINT64_MAX : 0;
         if (text && !parse_time(text, ret_time))
                 return report_usage(
                         "--%s: '%s' is neither a time span such as '2h', nor a date such as '2026-11-23 14:00'",
                         option_table[id].name, text);
 
         return EXIT_SUCCESS;
-}
-
-int options_since(const Options *options, uint64_t *ret_time) {
-        *ret_time = 0;
-        return read_time(options, OPTION_SINCE, ret_time);
-}
-
-int options_until(const Options *options, uint64_t *ret_time) {
-        *ret_time = UINT64_MAX;
-        return read_time(options, OPTION_UNTIL, ret_time);
 }
 
 int options_lines(const Options *options, uint64_t *ret_lines) {

@@ -79,9 +79,8 @@ typedef struct Options {
 int options_parse(Options *options, int argc, char **argv, char ***ret_operands);
 void options_clear(Options *options);
 
-/* The times of --since and --until, in CLOCK_REALTIME µs; 0 and UINT64_MAX: not given. Return exit statuses. */
-int options_since(const Options *options, uint64_t *ret_time);
-int options_until(const Options *options, uint64_t *ret_time);
+/* The time of --since or --until, in CLOCK_REALTIME µs; 0 or UINT64_MAX: not given. Returns an exit status. */
+int options_time(const Options *options, OptionId id, uint64_t *ret_time);
 /* The number of --lines; UINT64_MAX: not given, or all. Returns an exit status. */
 int options_lines(const Options *options, uint64_t *ret_lines);
 /* Whether --lines is 0. */

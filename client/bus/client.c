@@ -51,21 +51,14 @@ static int spawn(int ready, pid_t *ret_pid) {
         return r;
 }
 
-static void wait_until_closed(int fd) {
-        char byte;
-        ssize_t n;
-
-        do
-                n = read(fd, &byte, 1);
-        while (n > 0 || (n < 0 && errno == EINTR));
-}
-
 /* NULL: it cannot be started. It says that it is ready by closing the descriptor that it is given for this. */
 static Agent *agent_new(void) {
         g_auto(AutoFd) read_end = -1, write_end = -1;
         Agent *agent;
         int fds[2];
         pid_t pid;
+        char byte;
+        ssize_t n;
 
         if (pipe(fds) < 0)
                 return NULL;
@@ -77,7 +70,9 @@ static Agent *agent_new(void) {
 
         close(write_end);
         write_end = -1;
-        wait_until_closed(read_end);
+        do
+                n = read(read_end, &byte, 1);
+        while (n > 0 || (n < 0 && errno == EINTR));
 
         agent = g_new(Agent, 1);
         agent->pid = pid;
@@ -117,36 +112,17 @@ static int open_address(const char *address, sd_bus **ret_bus) {
         int r;
 
         r = sd_bus_new(&bus);
-        if (r < 0)
-                return r;
-
-        r = sd_bus_set_address(bus, address);
-        if (r < 0)
-                return r;
-
-        r = sd_bus_set_bus_client(bus, true);
-        if (r < 0)
-                return r;
-
-        r = sd_bus_start(bus);
+        if (r >= 0)
+                r = sd_bus_set_address(bus, address);
+        if (r >= 0)
+                r = sd_bus_set_bus_client(bus, true);
+        if (r >= 0)
+                r = sd_bus_start(bus);
         if (r < 0)
                 return r;
 
         *ret_bus = g_steal_pointer(&bus);
         return 0;
-}
-
-static int open_bus(const Options *options, sd_bus **ret_bus) {
-        if (options_has(options, OPTION_ADDRESS))
-                return open_address(options->values[OPTION_ADDRESS], ret_bus);
-        if (options_has(options, OPTION_HOST))
-                return sd_bus_open_system_remote(ret_bus, options->values[OPTION_HOST]);
-        if (options_has(options, OPTION_MACHINE))
-                return sd_bus_open_system_machine(ret_bus, options->values[OPTION_MACHINE]);
-        if (options_has(options, OPTION_USER))
-                return sd_bus_open_user(ret_bus);
-
-        return sd_bus_open_system(ret_bus);
 }
 
 /* The bus that btd is expected on: "the bus at unix:path=/tmp/bus". */
@@ -161,27 +137,6 @@ static char *bus_description(const Options *options) {
                 return g_strdup("the user's session bus");
 
         return g_strdup("the system bus");
-}
-
-/* The other side may close the connection before or after a message is sent, which gives different errors. */
-static const char *describe_no_bus(int r) {
-        switch (r) {
-        case -EHOSTDOWN:
-                return "no container of that name is running";
-        case -ECONNRESET:
-        case -ENOTCONN:
-        case -EPIPE:
-                return "the connection was closed";
-        default:
-                return g_strerror(-r);
-        }
-}
-
-static int no_bus(const Client *client, int r) {
-        g_autofree char *bus = bus_description(&client->options);
-
-        report_error("cannot connect to %s: %s", bus, describe_no_bus(r));
-        return EXIT_NO_DAEMON;
 }
 
 int client_no_daemon(const Client *client) {
@@ -225,20 +180,47 @@ bool client_is_away(const sd_bus_error *error, int r) {
 
 /* sd_bus_open*() only starts to connect; asking for the unique name waits for the bus. */
 static int connect_bus(Client *client) {
+        const Options *options = &client->options;
         int r;
 
-        r = open_bus(&client->options, &client->bus);
+        if (options_has(options, OPTION_ADDRESS))
+                r = open_address(options->values[OPTION_ADDRESS], &client->bus);
+        else if (options_has(options, OPTION_HOST))
+                r = sd_bus_open_system_remote(&client->bus, options->values[OPTION_HOST]);
+        else if (options_has(options, OPTION_MACHINE))
+                r = sd_bus_open_system_machine(&client->bus, options->values[OPTION_MACHINE]);
+        else if (options_has(options, OPTION_USER))
+                r = sd_bus_open_user(&client->bus);
+        else
+                r = sd_bus_open_system(&client->bus);
+
         return r < 0 ? r : sd_bus_get_unique_name(client->bus, &(const char *){ NULL });
 }
 
 int client_connect(Client *client) {
-        int r;
+        int r = client->bus ? 0 : connect_bus(client);
+        g_autofree char *bus = r < 0 ? bus_description(&client->options) : NULL;
+        const char *why;
 
-        if (client->bus)
+        if (r >= 0)
                 return EXIT_SUCCESS;
 
-        r = connect_bus(client);
-        return r < 0 ? no_bus(client, r) : EXIT_SUCCESS;
+        /* The other side may close the connection before or after a message is sent, which gives different errors. */
+        switch (r) {
+        case -EHOSTDOWN:
+                why = "no container of that name is running";
+                break;
+        case -ECONNRESET:
+        case -ENOTCONN:
+        case -EPIPE:
+                why = "the connection was closed";
+                break;
+        default:
+                why = g_strerror(-r);
+        }
+
+        report_error("cannot connect to %s: %s", bus, why);
+        return EXIT_NO_DAEMON;
 }
 
 bool client_reconnect(Client *client) {
@@ -249,13 +231,6 @@ bool client_reconnect(Client *client) {
 int client_bad_message(int r) {
         return report_error("cannot read the message from btd (%s); are btd and btctl of the same version?",
                             g_strerror(-r));
-}
-
-/* After the semicolon, the message of btd has advice for other programs; btctl gives its own. On a terminal, there was
- * no agent to ask: it is not installed, or the user has no session. */
-static int report_not_authenticated(const char *message) {
-        return report_error("%.*s; try it %swith sudo", (int) strcspn(message, ";"), message,
-                            agent_is_of_use() ? "" : "on a terminal, or ");
 }
 
 static int call_failed(const Client *client, const sd_bus_error *error, int r) {
@@ -283,7 +258,10 @@ static int call_failed(const Client *client, const sd_bus_error *error, int r) {
                 return report_missing_input(error->message);
 
         if (sd_bus_error_has_name(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED))
-                return report_not_authenticated(error->message);
+                /* After the semicolon, the message of btd has advice for other programs; btctl gives its own. On a
+                 * terminal, there was no agent to ask: it is not installed, or the user has no session. */
+                return report_error("%.*s; try it %swith sudo", (int) strcspn(error->message, ";"), error->message,
+                                    agent_is_of_use() ? "" : "on a terminal, or ");
 
         return report_error("%s", error->message ?: g_strerror(-r));
 }
@@ -298,10 +276,8 @@ int client_message(Client *client, const char *path, const char *interface, cons
                 return status;
 
         r = sd_bus_message_new_method_call(client->bus, &message, BTD_NAME, path, interface, member);
-        if (r < 0)
-                return client_bad_message(r);
-
-        r = sd_bus_message_set_auto_start(message, false);
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(message, false);
         if (r < 0)
                 return client_bad_message(r);
 
@@ -382,11 +358,6 @@ static int call_again(Client *client, sd_bus_message *message, sd_bus_error *err
         return r;
 }
 
-static bool is_refused(const sd_bus_error *error) {
-        return sd_bus_error_has_name(error, "org.btd1.Error.AccessDenied") ||
-               sd_bus_error_has_name(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
-}
-
 static bool is_for_next(const sd_bus_error *error) {
         return sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER,
                                       BTD_STOPPING);
@@ -439,11 +410,7 @@ static int call_next(Client *client, sd_bus_message *message, sd_bus_error *erro
         return r;
 }
 
-int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_reply) {
-        return client_send_expecting(client, message, NULL, ret_reply);
-}
-
-int client_send_expecting(Client *client, sd_bus_message *message, const char *const *expected,
+static int send_expecting(Client *client, sd_bus_message *message, const char *const *expected,
                           sd_bus_message **ret_reply) {
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
         bool cancelled = false;
@@ -455,7 +422,9 @@ int client_send_expecting(Client *client, sd_bus_message *message, const char *c
         if (r < 0 && sd_bus_error_has_name(&error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED) &&
             agent_is_of_use())
                 r = call_again(client, message, &error, ret_reply, &cancelled);
-        if (r < 0 && cancelled && is_refused(&error))
+        if (r < 0 && cancelled &&
+            sd_bus_error_has_names(&error, "org.btd1.Error.AccessDenied",
+                                   SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED))
                 return report_error("nothing was changed, because the password was not entered");
         if (r < 0 && expected && error.name && g_strv_contains(expected, error.name))
                 return EXIT_SUCCESS;
@@ -465,26 +434,42 @@ int client_send_expecting(Client *client, sd_bus_message *message, const char *c
         return EXIT_SUCCESS;
 }
 
-int client_call(Client *client, sd_bus_message **ret_reply, const char *path, const char *interface, const char *member,
-                const char *types, ...) {
-        g_autoptr(sd_bus_message) message = NULL;
-        int status, r;
+int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_reply) {
+        return send_expecting(client, message, NULL, ret_reply);
+}
 
-        status = client_message(client, path, interface, member, &message);
+static int call_with(Client *client, const char *const *expected, sd_bus_message **ret_reply, const char *path,
+                     const char *interface, const char *member, const char *types, va_list arguments) {
+        g_autoptr(sd_bus_message) message = NULL;
+        int status = client_message(client, path, interface, member, &message), r;
+
         if (status != EXIT_SUCCESS)
                 return status;
 
-        if (types) {
-                va_list arguments;
+        r = types ? sd_bus_message_appendv(message, types, arguments) : 0;
+        return r < 0 ? client_bad_message(r) : send_expecting(client, message, expected, ret_reply);
+}
 
-                va_start(arguments, types);
-                r = sd_bus_message_appendv(message, types, arguments);
-                va_end(arguments);
-                if (r < 0)
-                        return client_bad_message(r);
-        }
+int client_call(Client *client, sd_bus_message **ret_reply, const char *path, const char *interface, const char *member,
+                const char *types, ...) {
+        va_list arguments;
+        int status;
 
-        return client_send(client, message, ret_reply);
+        va_start(arguments, types);
+        status = call_with(client, NULL, ret_reply, path, interface, member, types, arguments);
+        va_end(arguments);
+        return status;
+}
+
+int client_call_expecting(Client *client, const char *const *expected, sd_bus_message **ret_reply, const char *path,
+                          const char *interface, const char *member, const char *types, ...) {
+        va_list arguments;
+        int status;
+
+        va_start(arguments, types);
+        status = call_with(client, expected, ret_reply, path, interface, member, types, arguments);
+        va_end(arguments);
+        return status;
 }
 
 int client_try(const Client *client, sd_bus_error *error, sd_bus_message **ret_reply, const char *member,
@@ -603,20 +588,6 @@ int client_read_strings(sd_bus_message *message, char ***ret_texts) {
         return EXIT_SUCCESS;
 }
 
-static int read_field(sd_bus_message *message, const RecordField *fields) {
-        const RecordField *field = fields;
-        const char *key;
-        int r = sd_bus_message_read(message, "s", &key);
-
-        while (r >= 0 && field->key && strcmp(field->key, key) != 0)
-                field++;
-        if (r < 0)
-                return r;
-
-        return field->key ? sd_bus_message_read(message, "v", field->type, field->value)
-                          : sd_bus_message_skip(message, "v");
-}
-
 int client_read_record(sd_bus_message *message, const RecordField *fields) {
         int r = sd_bus_message_enter_container(message, 'a', "{sv}");
 
@@ -624,7 +595,15 @@ int client_read_record(sd_bus_message *message, const RecordField *fields) {
                 return r;
 
         while ((r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
-                r = read_field(message, fields);
+                const RecordField *field = fields;
+                const char *key;
+
+                r = sd_bus_message_read(message, "s", &key);
+                while (r >= 0 && field->key && strcmp(field->key, key) != 0)
+                        field++;
+                if (r >= 0)
+                        r = field->key ? sd_bus_message_read(message, "v", field->type, field->value)
+                                       : sd_bus_message_skip(message, "v");
                 if (r >= 0)
                         r = sd_bus_message_exit_container(message);
                 if (r < 0)

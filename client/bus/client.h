@@ -40,12 +40,13 @@ bool client_reconnect(Client *client);
 int client_message(Client *client, const char *path, const char *interface, const char *member,
                    sd_bus_message **ret_message);
 int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_reply);
-/* The same, but an error reply with one of these names is no error; the reply is NULL then. expected: ends with NULL;
- * may be NULL. */
-int client_send_expecting(Client *client, sd_bus_message *message, const char *const *expected,
-                          sd_bus_message **ret_reply);
+
 int client_call(Client *client, sd_bus_message **ret_reply, const char *path, const char *interface, const char *member,
                 const char *types, ...);
+/* The same, but an error reply with one of these names is no error; the reply is NULL then. expected: ends with NULL;
+ * may be NULL. */
+int client_call_expecting(Client *client, const char *const *expected, sd_bus_message **ret_reply, const char *path,
+                          const char *interface, const char *member, const char *types, ...);
 /* Calls a method of the manager as sd_bus_call_method(), but does not start a btd that has exited. */
 int client_try(const Client *client, sd_bus_error *error, sd_bus_message **ret_reply, const char *member,
                const char *types, ...);

@@ -92,14 +92,6 @@ void follower_add_from_now(Follower *follower, const RunInfo *run) {
         followed->known = client_try_get(follower->client, run->path, "LastEvent", 't', &followed->last) >= 0;
 }
 
-static Status parse_status(const char *word) {
-        for (Status status = STATUS_RUNNING; status < STATUS_MAX_; status++)
-                if (strcmp(status_to_string(status), word) == 0)
-                        return status;
-
-        return STATUS_IDLE;
-}
-
 /* An event as btd sends it. */
 typedef struct EventInfo {
         RunEvent event;
@@ -131,55 +123,11 @@ static uint64_t number_of(json_object *event, const char *key) {
         return json_object_get_uint64(object_of(event, key));
 }
 
-static void event_info_of(json_object *event, EventInfo *ret_info) {
-        const char *status = text_of(event, "status"), *path = text_of(event, "path");
-
-        *ret_info = (EventInfo){
-                .event = {
-                        .number = number_of(event, "number"),
-                        .time = number_of(event, "offset"),
-                        .node = path ? (NodeId) number_of(event, "node") : NODE_NONE,
-                        .what = g_intern_string(text_of(event, "event") ?: "?"),
-                        .status = status ? parse_status(status) : STATUS_IDLE,
-                        .duration = number_of(event, "duration"),
-                        .waited = number_of(event, "waited"),
-                        .label = g_strdup(text_of(event, "label")),
-                        .text = g_strdup(text_of(event, "text")),
-                        .values = json_object_get(object_of(event, "variables")),
-                },
-                .time = number_of(event, "time"),
-                .path = g_strdup(path),
-                .longs = json_object_get(object_of(event, "long_variables")),
-        };
-}
-
-/* As text, the beginning of a long value is printed as it is, without quotes around it. */
-static void add_long_values(const EventInfo *info) {
-        if (!info->longs || !info->event.values)
-                return;
-
-        json_object_object_foreach(info->longs, name, value) {
-                json_object *shortened = json_object_new_string("");
-
-                json_object_set_serializer(shortened, json_object_userdata_to_json_string,
-                                           g_strdup(json_object_get_string(value)), json_object_free_userdata);
-                json_object_object_add(info->event.values, name, shortened);
-        }
-}
-
-static char *clock_stamp(uint64_t time) {
-        g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc((gint64) (time / G_USEC_PER_SEC)),
-                             local = g_date_time_to_local(utc);
-        g_autofree char *seconds = g_date_time_format(local, "%H:%M:%S");
-
-        return g_strdup_printf("%s.%03u", seconds, (unsigned) (time % G_USEC_PER_SEC / 1000));
-}
-
 /* The title of an event of a node is its path, so the run is in the stamp. */
 static void print(const Follower *follower, const char *run, const EventInfo *info) {
         const Output *output = &follower->client->output;
-        g_autofree char *stamp = follower->all ? clock_stamp(info->time) : event_stamp(info->event.time), *full = NULL;
-        g_autoptr(GString) line = NULL;
+        g_autofree char *stamp = NULL, *full = NULL;
+        g_autoptr(GString) line = g_string_new(NULL);
 
         if (follower->observer) {
                 follower->observer(run, info->path, info->time, &info->event, follower->userdata);
@@ -194,31 +142,63 @@ static void print(const Follower *follower, const char *run, const EventInfo *in
                 return;
         }
 
-        add_long_values(info);
+        /* As text, the beginning of a long value is printed as it is, without quotes around it. */
+        if (info->longs && info->event.values) {
+                json_object_object_foreach(info->longs, name, value) {
+                        json_object *shortened = json_object_new_string("");
+
+                        json_object_set_serializer(shortened, json_object_userdata_to_json_string,
+                                                   g_strdup(json_object_get_string(value)), json_object_free_userdata);
+                        json_object_object_add(info->event.values, name, shortened);
+                }
+        }
+
+        if (follower->all) {
+                g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc((gint64) (info->time / G_USEC_PER_SEC)),
+                                     local = g_date_time_to_local(utc);
+                g_autofree char *seconds = g_date_time_format(local, "%H:%M:%S");
+
+                stamp = g_strdup_printf("%s.%03u", seconds, (unsigned) (info->time % G_USEC_PER_SEC / 1000));
+        } else {
+                stamp = event_stamp(info->event.time);
+        }
         full = (follower->all || follower->named) && info->path ? g_strdup_printf("%s %s", stamp, run)
                                                                 : g_strdup(stamp);
-        line = g_string_new(NULL);
         event_append(output, line, full, run, info->path, &info->event);
         output_print_line(output, line);
 }
 
 /* Events come in order. */
 static void take(Follower *follower, const char *run, Followed *followed, json_object *event) {
-        g_auto(EventInfo) info = {};
+        const char *word = text_of(event, "status"), *path = text_of(event, "path");
+        g_auto(EventInfo) info = {
+                .event = {
+                        .number = number_of(event, "number"),
+                        .time = number_of(event, "offset"),
+                        .node = path ? (NodeId) number_of(event, "node") : NODE_NONE,
+                        .what = g_intern_string(text_of(event, "event") ?: "?"),
+                        .status = STATUS_IDLE,
+                        .duration = number_of(event, "duration"),
+                        .waited = number_of(event, "waited"),
+                        .label = g_strdup(text_of(event, "label")),
+                        .text = g_strdup(text_of(event, "text")),
+                        .values = json_object_get(object_of(event, "variables")),
+                },
+                .time = number_of(event, "time"),
+                .path = g_strdup(path),
+                .longs = json_object_get(object_of(event, "long_variables")),
+        };
 
-        event_info_of(event, &info);
+        for (Status status = STATUS_RUNNING; word && status < STATUS_MAX_; status++)
+                if (strcmp(status_to_string(status), word) == 0)
+                        info.event.status = status;
+
         if (info.event.number <= followed->last)
                 return;
 
         followed->last = info.event.number;
         followed->finished = !info.path && info.event.status != STATUS_IDLE;
         print(follower, run, &info);
-}
-
-static void give_up(const Follower *follower, const char *run, Followed *followed, const char *error) {
-        if (!followed->complained && (follower->observer || !follower->client->output.quiet))
-                report_error("some events of %s are missing here: %s", run, error);
-        followed->complained = true;
 }
 
 /* Returns the events behind the last printed one; NULL: btd is away, or they cannot be read. missed: there are some. */
@@ -232,17 +212,17 @@ static json_object *get_events(const Follower *follower, const char *run, Follow
         r = client_try(follower->client, &error, &reply, "GetEvents", "st", run, followed->last);
         if (r < 0 && client_is_away(&error, r))
                 return NULL;
-        if (r < 0) {
-                if (missed)
-                        give_up(follower, run, followed, error.message ?: g_strerror(-r));
+        if (r < 0 && !missed)
                 return NULL;
-        }
 
-        r = value_read_variable(reply, NULL, &events, &why);
+        if (r >= 0)
+                r = value_read_variable(reply, NULL, &events, &why);
         if (r >= 0)
                 return events;
 
-        give_up(follower, run, followed, why ?: g_strerror(-r));
+        if (!followed->complained && (follower->observer || !follower->client->output.quiet))
+                report_error("some events of %s are missing here: %s", run, why ?: error.message ?: g_strerror(-r));
+        followed->complained = true;
         return NULL;
 }
 
@@ -303,24 +283,20 @@ static void handle(Follower *follower, const char *run, Followed *followed, json
         fflush(stdout);
 }
 
-/* After a long pause, for example because nobody read the output, the subscription may have ended. A subscription that
- * has not ended stays as it is. */
-static void renew(Follower *follower) {
-        int64_t now = g_get_monotonic_time(), pause = now - follower->read;
-
-        follower->read = now;
-        if (pause > PAUSE_MAX_USEC && client_try(follower->client, NULL, NULL, "SubscribeEvents", "") >= 0 &&
-            !follower->observer)
-                follower_catch_up_all(follower);
-}
-
 void follower_handle(Follower *follower, sd_bus_message *signal) {
         g_autoptr(json_object) events = NULL;
         g_autofree char *run = NULL, *error = NULL;
         Followed *followed;
+        int64_t now = g_get_monotonic_time(), pause = now - follower->read;
         uint64_t last;
 
-        renew(follower);
+        /* After a long pause, for example because nobody read the output, the subscription may have ended. A
+         * subscription that has not ended stays as it is. */
+        follower->read = now;
+        if (pause > PAUSE_MAX_USEC && client_try(follower->client, NULL, NULL, "SubscribeEvents", "") >= 0 &&
+            !follower->observer)
+                follower_catch_up_all(follower);
+
         if (sd_bus_path_decode(sd_bus_message_get_path(signal), BTD_PATH "/run", &run) <= 0)
                 return;
         followed = follower->all ? add(follower, run, false) : g_hash_table_lookup(follower->runs, run);

@@ -25,22 +25,6 @@ void node_info_free(NodeInfo *node) {
         g_free(node);
 }
 
-static NodeInfo *node_info_new(uint32_t index, uint32_t parent, const char *type, const char *name, const char *status,
-                               const char *detail) {
-        NodeInfo *node = g_new(NodeInfo, 1);
-
-        *node = (NodeInfo){
-                .index = index,
-                .parent = parent,
-                .type = g_strdup(type),
-                .name = g_strdup(*name ? name : type),
-                .status = g_strdup(status),
-                .detail = g_strdup(detail),
-        };
-
-        return node;
-}
-
 GPtrArray *node_info_array_new(void) {
         return g_ptr_array_new_with_free_func((GDestroyNotify) node_info_free);
 }
@@ -81,11 +65,19 @@ static int read_node(sd_bus_message *message, bool in_run, uint32_t expected, No
             (parent != NODE_INFO_ROOT && parent >= index))
                 return -EBADMSG;
 
-        *ret_node = node_info_new(index, parent, type, name, status, detail);
-        (*ret_node)->title = g_strdup(title);
-        (*ret_node)->element = g_strdup(element);
-        (*ret_node)->since = since;
-        (*ret_node)->duration = duration;
+        *ret_node = g_new(NodeInfo, 1);
+        **ret_node = (NodeInfo){
+                .index = index,
+                .parent = parent,
+                .type = g_strdup(type),
+                .name = g_strdup(*name ? name : type),
+                .title = g_strdup(title),
+                .element = g_strdup(element),
+                .status = g_strdup(status),
+                .since = since,
+                .duration = duration,
+                .detail = g_strdup(detail),
+        };
         return 1;
 }
 
@@ -124,8 +116,7 @@ static int get_nodes(Client *client, const char *path, bool in_run, GPtrArray **
         return EXIT_SUCCESS;
 }
 
-/* The message has only some of the nodes of a run. */
-static int read_some(sd_bus_message *message, GPtrArray **ret_nodes) {
+int node_info_of_message(sd_bus_message *message, GPtrArray **ret_nodes) {
         g_autoptr(GPtrArray) nodes = node_info_array_new();
         int status = read_nodes(message, true, false, nodes);
 
@@ -150,37 +141,11 @@ int node_info_of_some(Client *client, const char *run_path, const GArray *indice
                 return client_bad_message(r);
 
         status = client_send(client, message, &reply);
-        return status != EXIT_SUCCESS ? status : read_some(reply, ret_nodes);
+        return status != EXIT_SUCCESS ? status : node_info_of_message(reply, ret_nodes);
 }
 
 int node_info_of_tree(Client *client, const char *tree_path, GPtrArray **ret_nodes) {
         return get_nodes(client, tree_path, false, ret_nodes);
-}
-
-/* Gets the array of causes. */
-static int read_causes(sd_bus_message *reply, json_object **ret_causes) {
-        g_autoptr(json_object) causes = NULL;
-        g_autofree char *error = NULL;
-        int r = value_read_variable(reply, NULL, &causes, &error);
-
-        if (r < 0)
-                return r;
-        if (!json_object_is_type(causes, json_type_array))
-                return -EBADMSG;
-
-        *ret_causes = g_steal_pointer(&causes);
-        return 0;
-}
-
-/* Takes "node" out of the cause. */
-static uint32_t take_node(json_object *cause) {
-        json_object *value;
-        uint32_t node = NODE_INFO_ROOT;
-
-        if (json_object_object_get_ex(cause, "node", &value))
-                node = (uint32_t) json_object_get_int64(value);
-        json_object_object_del(cause, "node");
-        return node;
 }
 
 /* Returns the index after the last node that has a cause here. */
@@ -189,10 +154,13 @@ static uint32_t take_causes(json_object *causes, const GPtrArray *nodes) {
         uint32_t index = 0;
 
         for (size_t i = 0; i < json_object_array_length(causes); i++) {
-                json_object *cause = json_object_array_get_idx(causes, i);
+                json_object *cause = json_object_array_get_idx(causes, i), *number;
                 NodeInfo *node;
 
-                index = take_node(cause);
+                index = NODE_INFO_ROOT;
+                if (json_object_object_get_ex(cause, "node", &number))
+                        index = (uint32_t) json_object_get_int64(number);
+                json_object_object_del(cause, "node");
                 if (index >= nodes->len)
                         continue;
 
@@ -214,12 +182,15 @@ int node_info_get_causes(Client *client, const char *run_path, const GPtrArray *
         do {
                 g_autoptr(sd_bus_message) reply = NULL;
                 g_autoptr(json_object) causes = NULL;
+                g_autofree char *error = NULL;
                 int status, r;
 
                 status = client_call(client, &reply, run_path, BTD_RUN, "GetCausesFrom", "u", first);
                 if (status != EXIT_SUCCESS)
                         return status;
-                r = read_causes(reply, &causes);
+                r = value_read_variable(reply, NULL, &causes, &error);
+                if (r >= 0 && !json_object_is_type(causes, json_type_array))
+                        r = -EBADMSG;
                 if (r < 0)
                         return client_bad_message(r);
 
@@ -230,52 +201,29 @@ int node_info_get_causes(Client *client, const char *run_path, const GPtrArray *
         return EXIT_SUCCESS;
 }
 
-/* A node without a name has that of its type, and as a copy in a ForEach, a number: "Spawn[2]". */
-static bool has_own_name(const char *name, const char *type) {
-        size_t length = strlen(type);
-
-        return strncmp(name, type, length) != 0 || (name[length] && name[length] != '[');
-}
-
 void node_info_append_label(const Output *output, GString *line, const char *name, const char *type, const char *title,
                             const char *element) {
         g_autofree char *full = element ? tree_element_label(name, element) : NULL;
+        size_t length = strlen(type);
+        /* A node without a name has that of its type, and as a copy in a ForEach, a number: "Spawn[2]". */
+        bool has_own_name = strncmp(name, type, length) != 0 || (name[length] && name[length] != '[');
 
         output_append(output, line, STYLE_PLAIN, full ?: name);
-        if (has_own_name(name, type))
+        if (has_own_name)
                 output_appendf(output, line, STYLE_DIM, " (%s)", type);
         else if (title)
                 output_appendf(output, line, STYLE_PLAIN, " %s", title);
 }
 
-int node_info_of_signal(sd_bus_message *message, GPtrArray **ret_nodes) {
-        return read_some(message, ret_nodes);
-}
-
-void node_info_merge(GPtrArray *known, GPtrArray *changed) {
-        for (guint i = 0; i < changed->len; i++) {
-                NodeInfo *node = g_ptr_array_index(changed, i);
-
-                if (known->len <= node->index)
-                        g_ptr_array_set_size(known, node->index + 1);
-                node_info_free(g_ptr_array_index(known, node->index));
-                g_ptr_array_index(known, node->index) = node;
-        }
-
-        g_ptr_array_set_free_func(changed, NULL);
-}
-
-static const NodeInfo *node_at(const GPtrArray *nodes, uint32_t index) {
-        return index < nodes->len ? g_ptr_array_index(nodes, index) : NULL;
-}
-
 static char *make_path(const GPtrArray *nodes, uint32_t index, bool with_elements) {
         g_autoptr(GString) path = g_string_new(NULL);
 
-        for (const NodeInfo *node = node_at(nodes, index); node; node = node_at(nodes, node->parent)) {
-                g_autofree char *full =
-                        with_elements && node->element ? tree_element_label(node->name, node->element) : NULL;
+        for (const NodeInfo *node; index < nodes->len; index = node->parent) {
+                g_autofree char *full = NULL;
 
+                node = g_ptr_array_index(nodes, index);
+                if (with_elements && node->element)
+                        full = tree_element_label(node->name, node->element);
                 if (path->len > 0)
                         g_string_prepend_c(path, '/');
                 g_string_prepend(path, full ?: node->name);

@@ -33,21 +33,17 @@ GPtrArray *node_info_array_new(void);
 void node_info_append_label(const Output *output, GString *line, const char *name, const char *type, const char *title,
                             const char *element);
 
-/* In depth-first order: all nodes of a run or of a tree (with status idle), with titles; or the changed nodes of a
- * signal. */
+/* In depth-first order: all nodes of a run or of a tree (with status idle), with titles; or those in a signal or an
+ * answer. */
 int node_info_of_run(Client *client, const char *run_path, GPtrArray **ret_nodes);
 /* Only the nodes with these indices. */
 int node_info_of_some(Client *client, const char *run_path, const GArray *indices, GPtrArray **ret_nodes);
 int node_info_of_tree(Client *client, const char *tree_path, GPtrArray **ret_nodes);
-int node_info_of_signal(sd_bus_message *message, GPtrArray **ret_nodes);
+int node_info_of_message(sd_bus_message *message, GPtrArray **ret_nodes);
 
 /* Sets the causes of the nodes of a run, each at its index: "kind", "text", "facts", and "because", the index of the
  * node with the next cause of the chain. */
 int node_info_get_causes(Client *client, const char *run_path, const GPtrArray *nodes);
-
-/* Moves changed nodes to their index among the known ones, where NULL is a node that is not known. Afterwards the
- * changed array only borrows them. */
-void node_info_merge(GPtrArray *known, GPtrArray *changed);
 
 /* "Boot/ParallelLoad/LoadConfig". nodes: the known ones, each at its index, with all ancestors of this one. */
 char *node_info_path(const GPtrArray *nodes, uint32_t index);

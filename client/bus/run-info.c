@@ -22,21 +22,6 @@ void run_info_free(RunInfo *run) {
         g_free(run);
 }
 
-/* The strings belong to the message until they are copied. */
-static RunInfo *copy(const RunInfo *run) {
-        RunInfo *own = g_new(RunInfo, 1);
-
-        *own = *run;
-        own->id = g_strdup(run->id);
-        own->path = g_strdup(run->path);
-        own->tree = g_strdup(run->tree);
-        own->instance = g_strdup(run->instance);
-        own->status = g_strdup(run->status);
-        own->cause = g_strdup(run->cause);
-        own->restart = g_strdup(run->restart);
-        return own;
-}
-
 /* past: a run of the history. Returns 1 for a run, 0 at the end. */
 static int read_run(sd_bus_message *message, bool past, RunInfo **ret_run) {
         char *none = (char *) "";
@@ -65,9 +50,20 @@ static int read_run(sd_bus_message *message, bool past, RunInfo **ret_run) {
         };
         int r = client_read_record(message, fields);
 
-        if (r > 0)
-                *ret_run = copy(&run);
-        return r;
+        if (r <= 0)
+                return r;
+
+        /* The strings belong to the message until they are copied. */
+        *ret_run = g_new(RunInfo, 1);
+        **ret_run = run;
+        (*ret_run)->id = g_strdup(run.id);
+        (*ret_run)->path = g_strdup(run.path);
+        (*ret_run)->tree = g_strdup(run.tree);
+        (*ret_run)->instance = g_strdup(run.instance);
+        (*ret_run)->status = g_strdup(run.status);
+        (*ret_run)->cause = g_strdup(run.cause);
+        (*ret_run)->restart = g_strdup(run.restart);
+        return 1;
 }
 
 static int read_runs(sd_bus_message *message, bool past, GPtrArray **ret_runs) {
@@ -150,22 +146,6 @@ json_object *run_info_get_outputs(const Client *client, const char *id) {
         return json_object_get(outputs);
 }
 
-static int get_tree_changed(Client *client, RunInfo *run) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        int changed, status, r;
-
-        status = client_get(client, run->path, BTD_RUN, "TreeChanged", "b", &reply);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        r = sd_bus_message_read(reply, "b", &changed);
-        if (r < 0)
-                return client_bad_message(r);
-
-        run->tree_changed = changed;
-        return EXIT_SUCCESS;
-}
-
 static int get_counts(Client *client, RunInfo *run) {
         const struct {
                 const char *property;
@@ -193,10 +173,17 @@ static int get_counts(Client *client, RunInfo *run) {
 }
 
 int run_info_complete(Client *client, RunInfo *run) {
-        int status = get_tree_changed(client, run);
+        g_autoptr(sd_bus_message) reply = NULL;
+        int changed, r, status = client_get(client, run->path, BTD_RUN, "TreeChanged", "b", &reply);
 
-        if (status == EXIT_SUCCESS)
-                status = get_counts(client, run);
+        if (status != EXIT_SUCCESS)
+                return status;
+        r = sd_bus_message_read(reply, "b", &changed);
+        if (r < 0)
+                return client_bad_message(r);
+        run->tree_changed = changed;
+
+        status = get_counts(client, run);
         if (status != EXIT_SUCCESS)
                 return status;
 
@@ -262,15 +249,6 @@ json_object *run_info_to_json(const RunInfo *run) {
                 json_object_object_add(json, "not_durable", json_object_new_string(run->not_durable));
                 json_object_object_add(json, "tree_changed", json_object_new_boolean(run->tree_changed));
         }
-
-        return json;
-}
-
-json_object *run_info_list_to_json(const GPtrArray *runs) {
-        json_object *json = json_object_new_array();
-
-        for (guint i = 0; i < runs->len; i++)
-                json_object_array_add(json, run_info_to_json(g_ptr_array_index(runs, i)));
 
         return json;
 }

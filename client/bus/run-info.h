@@ -59,6 +59,5 @@ uint64_t run_info_get_duration(const Client *client, const char *id, uint64_t ot
 char *run_info_title(const RunInfo *run);
 
 json_object *run_info_to_json(const RunInfo *run);
-json_object *run_info_list_to_json(const GPtrArray *runs);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RunInfo, run_info_free)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "basic/foreach.h"
 #include "basic/nearest.h"
 #include "basic/unit-escape.h"
 #include "client/bus/target.h"
@@ -97,30 +98,9 @@ static int report_not_listed(Client *client, const char *id) {
         return target_report_no_run(client, id);
 }
 
-static int find_tree(Client *client, const char *name, Target *ret_target) {
-        g_autoptr(GPtrArray) trees = NULL;
-        int status;
-
-        status = tree_info_list(client, &trees);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        for (guint i = 0; i < trees->len; i++) {
-                const TreeInfo *tree = g_ptr_array_index(trees, i);
-
-                if (strcmp(tree->name, name) == 0) {
-                        *ret_target = (Target){ .tree = g_ptr_array_steal_index(trees, i) };
-                        return EXIT_SUCCESS;
-                }
-        }
-
-        return target_report_no_tree(client, name);
-}
-
 int target_find(Client *client, const char *operand, Target *ret_target) {
         g_autofree char *tree = NULL, *instance = NULL;
-        g_autoptr(GPtrArray) runs = NULL;
-        g_auto(Target) target = {};
+        g_autoptr(GPtrArray) runs = NULL, trees = NULL;
         int status;
         guint i;
 
@@ -135,16 +115,17 @@ int target_find(Client *client, const char *operand, Target *ret_target) {
                 return report_not_listed(client, operand);
 
         target_split(operand, &tree, &instance);
-        status = find_tree(client, tree, &target);
+        status = tree_info_list(client, &trees);
         if (status != EXIT_SUCCESS)
                 return status;
+        if (!g_ptr_array_find(trees, tree_info_find(trees, tree), &i))
+                return target_report_no_tree(client, tree);
         if (instance)
                 return report_error("no run of tree '%s' has the instance '%s'; start one with "
                                     "'btctl start %s --instance=%s'",
                                     tree, instance, tree, instance);
 
-        *ret_target = target;
-        target = (Target){};
+        *ret_target = (Target){ .tree = g_ptr_array_steal_index(trees, i) };
         return EXIT_SUCCESS;
 }
 
@@ -167,17 +148,6 @@ int target_find_running(Client *client, const char *operand, RunInfo **ret_run) 
 /* How many of the nodes with one name the message lists. */
 #define TOLD_MAX 5u
 
-static bool is_index(const GPtrArray *nodes, const char *operand, uint32_t *ret_index) {
-        guint64 index;
-
-        if (*operand != '#' || !g_ascii_string_to_unsigned(operand + 1, 10, 0, UINT32_MAX, &index, NULL) ||
-            index >= nodes->len)
-                return false;
-
-        *ret_index = (uint32_t) index;
-        return true;
-}
-
 /* Whether the operand is the whole path, or the end of it after a '/'. */
 static bool is_end_of(const char *path, const char *operand) {
         size_t length = strlen(path), n = strlen(operand);
@@ -185,40 +155,21 @@ static bool is_end_of(const char *path, const char *operand) {
         return n <= length && strcmp(path + length - n, operand) == 0 && (n == length || path[length - n - 1] == '/');
 }
 
-static GArray *find_all(const GPtrArray *nodes, const char *operand) {
-        GArray *found = g_array_new(false, false, sizeof(uint32_t));
-
-        for (uint32_t i = 0; i < nodes->len; i++) {
-                g_autofree char *path = node_info_path(nodes, i), *plain = tree_plain_path(path);
-                g_autofree char *shown = node_info_path_with_elements(nodes, i);
-
-                if (is_end_of(path, operand) || is_end_of(plain, operand) || is_end_of(shown, operand))
-                        g_array_append_val(found, i);
-        }
-
-        return found;
-}
-
-/* Children of one node can have the same path; then only their numbers differ. */
-static bool has_path_of_its_own(const GPtrArray *nodes, const GArray *found) {
-        g_autofree char *first = node_info_path(nodes, g_array_index(found, uint32_t, 0));
-
-        for (guint i = 1; i < found->len; i++) {
-                g_autofree char *path = node_info_path(nodes, g_array_index(found, uint32_t, i));
-
-                if (!g_str_equal(path, first))
-                        return true;
-        }
-
-        return false;
-}
-
 /* The numbers are quoted, because '#' starts a comment in a shell. */
 static char *describe_many(const GPtrArray *nodes, const char *operand, const GArray *found) {
         GString *text = g_string_new(NULL);
+        g_autofree char *first = node_info_path(nodes, g_array_index(found, uint32_t, 0));
+        bool differ = false;
+
+        /* Children of one node can have the same path; then only their numbers differ. */
+        for (guint i = 1; i < found->len && !differ; i++) {
+                g_autofree char *path = node_info_path(nodes, g_array_index(found, uint32_t, i));
+
+                differ = !g_str_equal(path, first);
+        }
 
         g_string_printf(text, "%u nodes are named '%s'; give %sthe number of one:", found->len, operand,
-                        has_path_of_its_own(nodes, found) ? "the path or " : "");
+                        differ ? "the path or " : "");
         for (guint i = 0; i < found->len && i < TOLD_MAX; i++) {
                 uint32_t index = g_array_index(found, uint32_t, i);
                 g_autofree char *path = node_info_path(nodes, index);
@@ -229,29 +180,38 @@ static char *describe_many(const GPtrArray *nodes, const char *operand, const GA
         return g_string_free(g_string_append(text, found->len > TOLD_MAX ? ", ..." : ""), false);
 }
 
-static char *describe_none(const GPtrArray *nodes, const char *operand) {
-        Nearest nearest = { .word = operand };
-
-        for (guint i = 0; i < nodes->len; i++)
-                nearest_offer(&nearest, ((const NodeInfo *) g_ptr_array_index(nodes, i))->name);
-
-        return nearest.best ? g_strdup_printf("no node '%s'; did you mean '%s'?", operand, nearest.best)
-                            : g_strdup_printf("no node '%s'; 'btctl status RUN' shows the nodes", operand);
-}
-
 bool target_choose_node(const GPtrArray *nodes, const char *operand, uint32_t *ret_index, char **ret_error) {
-        g_autoptr(GArray) found = NULL;
+        g_autoptr(GArray) found = g_array_new(false, false, sizeof(uint32_t));
+        Nearest nearest = { .word = operand };
+        guint64 index;
 
-        if (is_index(nodes, operand, ret_index))
+        if (*operand == '#' && g_ascii_string_to_unsigned(operand + 1, 10, 0, UINT32_MAX, &index, NULL) &&
+            index < nodes->len) {
+                *ret_index = (uint32_t) index;
                 return true;
+        }
 
-        found = find_all(nodes, operand);
+        for (uint32_t i = 0; i < nodes->len; i++) {
+                g_autofree char *path = node_info_path(nodes, i), *plain = tree_plain_path(path),
+                                *shown = node_info_path_with_elements(nodes, i);
+
+                if (is_end_of(path, operand) || is_end_of(plain, operand) || is_end_of(shown, operand))
+                        g_array_append_val(found, i);
+        }
         if (found->len == 1) {
                 *ret_index = g_array_index(found, uint32_t, 0);
                 return true;
         }
 
-        *ret_error = found->len > 1 ? describe_many(nodes, operand, found) : describe_none(nodes, operand);
+        if (found->len > 1) {
+                *ret_error = describe_many(nodes, operand, found);
+                return false;
+        }
+
+        PTRS_FOREACH(const NodeInfo, node, nodes)
+                nearest_offer(&nearest, node->name);
+        *ret_error = nearest.best ? g_strdup_printf("no node '%s'; did you mean '%s'?", operand, nearest.best)
+                                  : g_strdup_printf("no node '%s'; 'btctl status RUN' shows the nodes", operand);
         return false;
 }
 
@@ -261,9 +221,7 @@ int target_find_node(Client *client, const RunInfo *run, const char *operand, ui
         int status;
 
         status = node_info_of_run(client, run->path, &nodes);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        return target_choose_node(nodes, operand, ret_index, &error) ? EXIT_SUCCESS
-                                                                     : report_error("%s: %s", run->id, error);
+        if (status == EXIT_SUCCESS && !target_choose_node(nodes, operand, ret_index, &error))
+                status = report_error("%s: %s", run->id, error);
+        return status;
 }

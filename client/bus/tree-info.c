@@ -6,6 +6,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
+#include "basic/foreach.h"
 #include "client/bus/tree-info.h"
 
 void tree_info_free(TreeInfo *tree) {
@@ -88,6 +89,14 @@ int tree_info_list(Client *client, GPtrArray **ret_trees) {
         return EXIT_SUCCESS;
 }
 
+TreeInfo *tree_info_find(const GPtrArray *trees, const char *name) {
+        PTRS_FOREACH(TreeInfo, tree, trees)
+                if (g_str_equal(tree->name, name))
+                        return tree;
+
+        return NULL;
+}
+
 /* property: Inputs or Outputs. */
 static int get_declarations(Client *client, const TreeInfo *tree, const char *property,
                             json_object **ret_declarations) {
@@ -124,16 +133,18 @@ int tree_info_complete(Client *client, TreeInfo *tree) {
         return status != EXIT_SUCCESS ? status : get_declarations(client, tree, "Outputs", &tree->outputs);
 }
 
-/* -ENOENT: there is no such object, or no btd. */
-static int read_need_reload(Client *client, const char *path, const char *interface) {
+/* tree NULL: of btd. -ENOENT: there is no such tree, or no btd. */
+static int read_need_reload(Client *client, const char *tree) {
         g_autoptr(sd_bus_message) message = NULL, reply = NULL;
+        g_autofree char *path = NULL;
         int r, need_reload;
 
-        if (!client_has_daemon(client) ||
-            client_message(client, path, "org.freedesktop.DBus.Properties", "Get", &message) != EXIT_SUCCESS)
+        if ((tree && sd_bus_path_encode(BTD_PATH "/tree", tree, &path) < 0) || !client_has_daemon(client) ||
+            client_message(client, path ?: BTD_PATH, "org.freedesktop.DBus.Properties", "Get", &message) !=
+                    EXIT_SUCCESS)
                 return -ENOENT;
 
-        r = sd_bus_message_append(message, "ss", interface, "NeedReload");
+        r = sd_bus_message_append(message, "ss", tree ? BTD_TREE : BTD_MANAGER, "NeedReload");
         if (r >= 0)
                 r = sd_bus_call(client->bus, message, 0, NULL, &reply);
         if (r >= 0)
@@ -167,15 +178,8 @@ int tree_info_text(Client *client, const char *path, char **ret_text) {
         return EXIT_SUCCESS;
 }
 
-static int read_tree_need_reload(Client *client, const char *tree) {
-        g_autofree char *path = NULL;
-
-        return tree && sd_bus_path_encode(BTD_PATH "/tree", tree, &path) >= 0 ? read_need_reload(client, path, BTD_TREE)
-                                                                              : -ENOENT;
-}
-
 bool tree_info_needs_reload(Client *client, const char *tree) {
-        return (tree ? read_tree_need_reload(client, tree) : read_need_reload(client, BTD_PATH, BTD_MANAGER)) > 0;
+        return read_need_reload(client, tree) > 0;
 }
 
 void tree_info_warn(Client *client, const char *tree) {
@@ -184,7 +188,7 @@ void tree_info_warn(Client *client, const char *tree) {
         if (client->output.quiet || client->output.json)
                 return;
 
-        need_reload = read_tree_need_reload(client, tree);
+        need_reload = tree ? read_need_reload(client, tree) : -ENOENT;
         if (need_reload > 0)
                 (void) report_error("tree '%s' has changed on disk; 'btctl reload' loads it", tree);
         else if (need_reload < 0 && tree_info_needs_reload(client, NULL))
@@ -218,13 +222,4 @@ const char *tree_info_autostart(const TreeInfo *tree) {
                 return tree->file_state;
 
         return tree->autostart ? "enabled" : "-";
-}
-
-json_object *tree_info_list_to_json(const GPtrArray *trees) {
-        json_object *json = json_object_new_array();
-
-        for (guint i = 0; i < trees->len; i++)
-                json_object_array_add(json, tree_info_to_json(g_ptr_array_index(trees, i)));
-
-        return json;
 }

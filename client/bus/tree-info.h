@@ -28,6 +28,8 @@ void tree_info_free(TreeInfo *tree);
 
 /* All trees, by name. */
 int tree_info_list(Client *client, GPtrArray **ret_trees);
+/* The tree of this name in the list; borrowed. NULL: it is not there. */
+TreeInfo *tree_info_find(const GPtrArray *trees, const char *name);
 /* Gets the fields that the list does not have. */
 int tree_info_complete(Client *client, TreeInfo *tree);
 
@@ -44,6 +46,5 @@ bool tree_info_needs_reload(Client *client, const char *tree);
 void tree_info_warn(Client *client, const char *tree);
 
 json_object *tree_info_to_json(const TreeInfo *tree);
-json_object *tree_info_list_to_json(const GPtrArray *trees);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeInfo, tree_info_free)

@@ -76,7 +76,7 @@ static int on_nodes_changed(sd_bus_message *message, void *userdata, sd_bus_erro
         g_autoptr(GPtrArray) nodes = NULL;
         Watch *watch = userdata;
 
-        if (node_info_of_signal(message, &nodes) == EXIT_SUCCESS)
+        if (node_info_of_message(message, &nodes) == EXIT_SUCCESS)
                 watch->callbacks.nodes_changed(sd_bus_message_get_path(message), nodes, watch->userdata);
 
         return 0;
@@ -155,12 +155,6 @@ void watch_daemon_away(Watch *watch) {
                 watch->callbacks.away(watch->userdata);
 }
 
-static void wait_for_next(Watch *watch) {
-        if (!watch->away && !watch->client->output.quiet)
-                report_error("btd has exited; waiting for it to start again");
-        watch_daemon_away(watch);
-}
-
 static void come_back(Watch *watch, const char *how) {
         watch->away = false;
         watch->absence = sd_event_source_disable_unref(watch->absence);
@@ -179,9 +173,11 @@ static int on_owner_changed(sd_bus_message *message, void *userdata, sd_bus_erro
                 watch->away = true; /* a call has waited for the next one meanwhile */
         else if (*old_owner && !watch->waits_for_restart)
                 watch_end(watch, client_lost_daemon(watch->client));
-        else if (*old_owner && !*new_owner)
-                wait_for_next(watch);
-        else if (watch->away || *old_owner)
+        else if (*old_owner && !*new_owner) {
+                if (!watch->away && !watch->client->output.quiet)
+                        report_error("btd has exited; waiting for it to start again");
+                watch_daemon_away(watch);
+        } else if (watch->away || *old_owner)
                 come_back(watch, "btd was restarted");
 
         return 0;
@@ -238,22 +234,10 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         return 0;
 }
 
-static int match(Watch *watch, const char *rule, sd_bus_message_handler_t callback) {
-        sd_bus_slot *slot;
-        int r;
-
-        r = sd_bus_add_match(watch->client->bus, &slot, rule, callback, watch);
-        if (r < 0)
-                return r;
-
-        g_ptr_array_add(watch->matches, slot);
-        return 0;
-}
-
 #define RULE(sender, interface, member)                                                                                \
         "type='signal',sender='" sender "',interface='" interface "',member='" member "'"
 
-static int match_all(Watch *watch) {
+static int attach(Watch *watch) {
         const struct {
                 bool wanted;
                 const char *rule;
@@ -272,56 +256,24 @@ static int match_all(Watch *watch) {
                   on_disconnected },
         };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(matches); i++) {
-                int r;
-
-                if (!matches[i].wanted)
-                        continue;
-                r = match(watch, matches[i].rule, matches[i].callback);
-                if (r < 0)
-                        return r;
-        }
-
-        return 0;
-}
-
-/* The signals are blocked until watch_wait(), so that a Ctrl-C during a call is handled after it: see
- * interrupt.h. */
-static int watch_signals(Watch *watch) {
-        static const int signals[] = { SIGINT, SIGTERM };
-        sigset_t mask;
-        int r;
-
-        sigemptyset(&mask);
-        for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
-                sigaddset(&mask, signals[i]);
-        sigprocmask(SIG_BLOCK, &mask, &watch->old_mask);
-
-        for (size_t i = 0; i < G_N_ELEMENTS(signals); i++) {
-                r = sd_event_add_signal(watch->event, NULL, signals[i], on_signal, watch);
-                if (r < 0)
-                        return r;
-        }
-
-        return 0;
-}
-
-static int attach(Watch *watch) {
         int r;
 
         r = sd_bus_attach_event(watch->client->bus, watch->event, SD_EVENT_PRIORITY_NORMAL);
-        return r < 0 ? r : match_all(watch);
-}
-
-static int watch_setup(Watch *watch) {
-        int r;
-
-        r = sd_event_new(&watch->event);
         if (r < 0)
                 return r;
 
-        r = watch_signals(watch);
-        return r < 0 ? r : attach(watch);
+        for (size_t i = 0; i < G_N_ELEMENTS(matches); i++) {
+                sd_bus_slot *slot;
+
+                if (!matches[i].wanted)
+                        continue;
+                r = sd_bus_add_match(watch->client->bus, &slot, matches[i].rule, matches[i].callback, watch);
+                if (r < 0)
+                        return r;
+                g_ptr_array_add(watch->matches, slot);
+        }
+
+        return 0;
 }
 
 static void free_slot(void *slot) {
@@ -329,7 +281,9 @@ static void free_slot(void *slot) {
 }
 
 int watch_new(Client *client, const WatchCallbacks *callbacks, void *userdata, Watch **ret_watch) {
+        static const int signals[] = { SIGINT, SIGTERM };
         g_autoptr(Watch) watch = NULL;
+        sigset_t mask;
         int status, r;
 
         status = client_connect(client);
@@ -343,9 +297,18 @@ int watch_new(Client *client, const WatchCallbacks *callbacks, void *userdata, W
                 .userdata = userdata,
                 .matches = g_ptr_array_new_with_free_func(free_slot),
         };
-        sigprocmask(SIG_SETMASK, NULL, &watch->old_mask);
+        /* The signals are blocked until watch_wait(), so that a Ctrl-C during a call is handled after it: see
+         * interrupt.h. */
+        sigemptyset(&mask);
+        for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
+                sigaddset(&mask, signals[i]);
+        sigprocmask(SIG_BLOCK, &mask, &watch->old_mask);
 
-        r = watch_setup(watch);
+        r = sd_event_new(&watch->event);
+        for (size_t i = 0; r >= 0 && i < G_N_ELEMENTS(signals); i++)
+                r = sd_event_add_signal(watch->event, NULL, signals[i], on_signal, watch);
+        if (r >= 0)
+                r = attach(watch);
         if (r < 0)
                 return report_error("cannot watch btd: %s", g_strerror(-r));
 

@@ -253,28 +253,16 @@ GPtrArray *record_files_list(const RecordFiles *files, const char *tree, bool fi
         return runs;
 }
 
-/* A tree that no longer exists may have finished runs. For an unknown tree, btd makes the message. */
-static int ask_btd(Client *client, const char *tree, GPtrArray **ret_runs) {
-        g_autoptr(GPtrArray) runs = NULL;
-        int status = run_info_list_past(client, tree, &runs);
-
-        if (status == EXIT_SUCCESS && tree && runs->len == 0)
-                status = client_call(client, NULL, BTD_PATH, BTD_MANAGER, "GetTree", "s", tree);
-        if (status == EXIT_SUCCESS)
-                *ret_runs = g_steal_pointer(&runs);
-        return status;
-}
-
 int record_files_select(Client *client, const char *operand, RecordFiles **ret_files, GPtrArray **ret_runs,
                         bool *ret_any) {
         g_autofree char *tree = NULL, *instance = NULL;
+        g_autoptr(GPtrArray) runs = NULL;
         uint64_t since, until, lines;
-        GPtrArray *runs;
         int status;
 
-        status = options_since(&client->options, &since);
+        status = options_time(&client->options, OPTION_SINCE, &since);
         if (status == EXIT_SUCCESS)
-                status = options_until(&client->options, &until);
+                status = options_time(&client->options, OPTION_UNTIL, &until);
         if (status == EXIT_SUCCESS)
                 status = options_lines(&client->options, &lines);
         if (status == EXIT_SUCCESS)
@@ -288,7 +276,10 @@ int record_files_select(Client *client, const char *operand, RecordFiles **ret_f
                 record_files_tell(client, *ret_files);
                 runs = record_files_list(*ret_files, tree ?: "", true);
         } else {
-                status = ask_btd(client, tree, &runs);
+                /* A tree that no longer exists may have finished runs. For an unknown tree, btd makes the message. */
+                status = run_info_list_past(client, tree, &runs);
+                if (status == EXIT_SUCCESS && tree && runs->len == 0)
+                        status = client_call(client, NULL, BTD_PATH, BTD_MANAGER, "GetTree", "s", tree);
                 if (status != EXIT_SUCCESS)
                         return status;
         }
@@ -303,7 +294,7 @@ int record_files_select(Client *client, const char *operand, RecordFiles **ret_f
         }
         if (runs->len > lines)
                 g_ptr_array_remove_range(runs, 0, runs->len - (guint) lines);
-        *ret_runs = runs;
+        *ret_runs = g_steal_pointer(&runs);
         return EXIT_SUCCESS;
 }
 

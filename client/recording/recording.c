@@ -9,6 +9,7 @@
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "client/bus/target.h"
 #include "client/files.h"
 #include "client/recording/recording.h"
@@ -44,10 +45,6 @@ int recording_new(const char *name, const char *text, size_t length, const NodeT
         return 0;
 }
 
-static bool is_file(const char *operand) {
-        return strchr(operand, '/') || g_str_has_suffix(operand, RECORD_SUFFIX);
-}
-
 static int open_file(const char *path, Recording **ret_recording) {
         g_autofree char *text = NULL, *why = NULL;
         size_t length;
@@ -64,19 +61,13 @@ static int open_file(const char *path, Recording **ret_recording) {
 
 int recording_read_part(Client *client, const char *id, const char *const *expected, GByteArray *text,
                         size_t *ret_size) {
-        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
+        g_autoptr(sd_bus_message) reply = NULL;
         const void *part;
         int status, r;
 
-        status = client_message(client, BTD_PATH, BTD_MANAGER, "GetRecord", &message);
-        if (status != EXIT_SUCCESS)
-                return status;
-        r = sd_bus_message_append(message, "st", id, (uint64_t) text->len);
-        if (r < 0)
-                return client_bad_message(r);
-
         *ret_size = 0;
-        status = client_send_expecting(client, message, expected, &reply);
+        status = client_call_expecting(client, expected, &reply, BTD_PATH, BTD_MANAGER, "GetRecord", "st", id,
+                                       (uint64_t) text->len);
         if (status != EXIT_SUCCESS || !reply)
                 return status;
 
@@ -88,32 +79,22 @@ int recording_read_part(Client *client, const char *id, const char *const *expec
         return EXIT_SUCCESS;
 }
 
-static int read_all(Client *client, const char *id, GByteArray *text) {
-        size_t size = 0;
-
-        g_byte_array_set_size(text, 0);
-        do {
-                int status = recording_read_part(client, id, NULL, text, &size);
-
-                if (status != EXIT_SUCCESS)
-                        return status;
-        } while (size > 0);
-
-        return EXIT_SUCCESS;
-}
-
 /* btd may cut off the beginning of a run record between two parts. Then the parts do not match, and they are read
- * again.
- * */
+ * again. */
 static int open_run(Client *client, const char *id, Recording **ret_recording) {
         g_autoptr(GByteArray) text = g_byte_array_new();
         g_autofree char *error = NULL;
 
         for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
-                int status = read_all(client, id, text);
+                size_t size = 0;
 
-                if (status != EXIT_SUCCESS)
-                        return status;
+                g_byte_array_set_size(text, 0);
+                do {
+                        int status = recording_read_part(client, id, NULL, text, &size);
+
+                        if (status != EXIT_SUCCESS)
+                                return status;
+                } while (size > 0);
 
                 g_clear_pointer(&error, g_free);
                 g_clear_pointer(ret_recording, recording_free);
@@ -128,21 +109,6 @@ static int open_run(Client *client, const char *id, Recording **ret_recording) {
 
         (void) report_error("%s: %s", id, error);
         return EXIT_FAILURE;
-}
-
-static int read_file(const RecordFiles *files, const char *id, GByteArray **ret_text, char **ret_error) {
-        g_autofree char *path = record_files_path(files, id), *text = NULL;
-        g_autoptr(GError) error = NULL;
-        gsize length;
-
-        if (!path)
-                return EXIT_SUCCESS;
-
-        if (g_file_get_contents(path, &text, &length, &error))
-                *ret_text = g_byte_array_new_take((guint8 *) g_steal_pointer(&text), length);
-        else if (!g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-                *ret_error = g_strdup(error->message);
-        return EXIT_SUCCESS;
 }
 
 /* The last entry of a finished run says that, so nothing follows it. */
@@ -163,8 +129,17 @@ int recording_read(Client *client, const RecordFiles *files, const char *id, GBy
         g_autoptr(GByteArray) text = g_byte_array_new();
         size_t size = 0;
 
-        if (files)
-                return read_file(files, id, ret_text, ret_error);
+        if (files) {
+                g_autofree char *path = record_files_path(files, id), *own = NULL;
+                g_autoptr(GError) error = NULL;
+                gsize length;
+
+                if (path && g_file_get_contents(path, &own, &length, &error))
+                        *ret_text = g_byte_array_new_take((guint8 *) g_steal_pointer(&own), length);
+                else if (path && !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+                        *ret_error = g_strdup(error->message);
+                return EXIT_SUCCESS;
+        }
 
         do {
                 int status = recording_read_part(client, id, expected, text, &size);
@@ -178,35 +153,13 @@ int recording_read(Client *client, const RecordFiles *files, const char *id, GBy
         return EXIT_SUCCESS;
 }
 
-/* Whether the run has not finished: its last entry is not the one of its end. */
-static bool goes_on(const Recording *recording) {
-        const GArray *entries = recording->record->entries;
-
-        return entries->len == 0 || g_array_index(entries, Entry, entries->len - 1).kind != ENTRY_FINISHED;
-}
-
-/* Whether btd still has the run, and not only its record. */
-static int is_listed(Client *client, const char *id, bool *ret_listed) {
-        static const char *const expected[] = { BTD_NO_SUCH_RUN, NULL };
-        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
-        int status, r;
-
-        status = client_message(client, BTD_PATH, BTD_MANAGER, "GetRun", &message);
-        if (status != EXIT_SUCCESS)
-                return status;
-        r = sd_bus_message_append(message, "s", id);
-        if (r < 0)
-                return client_bad_message(r);
-        status = client_send_expecting(client, message, expected, &reply);
-        if (status == EXIT_SUCCESS)
-                *ret_listed = reply;
-        return status;
-}
-
-/* open: the run may not have finished. */
+/* open: the run may not have finished. If it has, the last entry says so. */
 static void note_end(Recording *recording, bool open, bool *ret_goes_on) {
-        *ret_goes_on = open && goes_on(recording);
-        if (!open && !recording->damage && goes_on(recording))
+        const GArray *entries = recording->record->entries;
+        bool ends = entries->len > 0 && g_array_index(entries, Entry, entries->len - 1).kind == ENTRY_FINISHED;
+
+        *ret_goes_on = open && !ends;
+        if (!open && !recording->damage && !ends)
                 recording->damage = g_strdup(RECORD_END_MISSING);
 }
 
@@ -235,12 +188,13 @@ static int find_newest(Client *client, const char *operand, char **ret_id) {
 }
 
 int recording_open(Client *client, const char *operand, Recording **ret_recording) {
+        static const char *const expected[] = { BTD_NO_SUCH_RUN, NULL };
         g_autofree char *id = NULL, *path = NULL;
         g_autoptr(RecordFiles) files = NULL;
-        bool listed = false;
+        g_autoptr(sd_bus_message) reply = NULL; /* btd still has the run, and not only its record */
         int status;
 
-        if (is_file(operand))
+        if (strchr(operand, '/') || g_str_has_suffix(operand, RECORD_SUFFIX))
                 return open_file(operand, ret_recording);
 
         status = record_files_find(client, &files);
@@ -264,11 +218,11 @@ int recording_open(Client *client, const char *operand, Recording **ret_recordin
                         return status;
         }
 
-        status = is_listed(client, id, &listed);
+        status = client_call_expecting(client, expected, &reply, BTD_PATH, BTD_MANAGER, "GetRun", "s", id);
         if (status == EXIT_SUCCESS)
                 status = open_run(client, id, ret_recording);
         if (status == EXIT_SUCCESS)
-                note_end(*ret_recording, listed, &(*ret_recording)->live);
+                note_end(*ret_recording, reply, &(*ret_recording)->live);
         return status;
 }
 
@@ -281,12 +235,6 @@ int recording_report_damage(const Recording *recording) {
         return EXIT_SUCCESS;
 }
 
-static const Entry *last_entry(const Recording *recording) {
-        const GArray *entries = recording->record->entries;
-
-        return entries->len > 0 ? &g_array_index(entries, Entry, entries->len - 1) : NULL;
-}
-
 uint64_t recording_begin(const Recording *recording) {
         const GArray *entries = recording->record->entries;
         const Entry *first = entries->len > 0 ? &g_array_index(entries, Entry, 0) : NULL;
@@ -294,52 +242,29 @@ uint64_t recording_begin(const Recording *recording) {
         return first && first->kind == ENTRY_SNAPSHOT ? first->time : 0;
 }
 
-static bool is_of_this_boot(const RecordHeader *header) {
-        sd_id128_t boot, own;
-
-        return sd_id128_from_string(header->boot, &boot) >= 0 && sd_id128_get_boot(&own) >= 0 &&
-               sd_id128_equal(boot, own);
-}
-
-/* The time since the start of the run: by CLOCK_MONOTONIC, which nobody sets, unless the run is on another machine. */
-static uint64_t age(const RecordHeader *header) {
-        bool own = is_of_this_boot(header);
-        uint64_t start = own ? header->start : header->started,
-                 now = (uint64_t) (own ? g_get_monotonic_time() : g_get_real_time());
-
-        return now > start ? now - start : 0;
-}
-
 uint64_t recording_length(const Recording *recording) {
-        const Entry *last = last_entry(recording);
-        uint64_t known = last ? last->time : 0;
+        const RecordHeader *header = &recording->record->header;
+        const GArray *entries = recording->record->entries;
+        uint64_t known = entries->len > 0 ? g_array_index(entries, Entry, entries->len - 1).time : 0, start, now;
+        sd_id128_t boot, own;
+        bool of_this_boot;
 
-        return recording->live ? MAX(known, age(&recording->record->header)) : known;
-}
+        if (!recording->live)
+                return known;
 
-/* The status at the end of the events that were reported. */
-static void report_status(const Recording *recording, const Run *run, uint64_t until, RunEventObserver observer,
-                          void *userdata) {
-        const Cause *cause = run_cause_chain(run);
-        g_autofree char *text = cause ? cause_describe(definition_tree(recording->definition), cause, NODE_NONE) : NULL;
-        uint64_t time = MIN(until, recording_length(recording));
-
-        observer(
-                &(RunEvent){
-                        .time = time,
-                        .node = NODE_NONE,
-                        .what = run_status_text(run),
-                        .status = run_status(run),
-                        .duration = time,
-                        .text = text,
-                },
-                userdata);
+        /* By CLOCK_MONOTONIC, which nobody sets, unless the run is on another machine. */
+        of_this_boot = sd_id128_from_string(header->boot, &boot) >= 0 && sd_id128_get_boot(&own) >= 0 &&
+                       sd_id128_equal(boot, own);
+        start = of_this_boot ? header->start : header->started;
+        now = (uint64_t) (of_this_boot ? g_get_monotonic_time() : g_get_real_time());
+        return MAX(known, now > start ? now - start : 0);
 }
 
 int recording_report(const Recording *recording, uint64_t until, RunEventObserver observer, void *userdata,
                      char **ret_error) {
         uint64_t start = recording->record->header.start;
         g_autoptr(Replay) replay = NULL;
+        const Run *run;
         int r;
 
         r = replay_new(recording->record, recording->definition, &replay, ret_error);
@@ -351,8 +276,25 @@ int recording_report(const Recording *recording, uint64_t until, RunEventObserve
         if (r < 0)
                 return r;
 
-        if (run_status(replay_run(replay)) == STATUS_RUNNING)
-                report_status(recording, replay_run(replay), until, observer, userdata);
+        /* The status at the end of the events that were reported. */
+        run = replay_run(replay);
+        if (run_status(run) == STATUS_RUNNING) {
+                const Cause *cause = run_cause_chain(run);
+                g_autofree char *text =
+                        cause ? cause_describe(definition_tree(recording->definition), cause, NODE_NONE) : NULL;
+                uint64_t time = MIN(until, recording_length(recording));
+
+                observer(
+                        &(RunEvent){
+                                .time = time,
+                                .node = NODE_NONE,
+                                .what = run_status_text(run),
+                                .status = STATUS_RUNNING,
+                                .duration = time,
+                                .text = text,
+                        },
+                        userdata);
+        }
         return 0;
 }
 
@@ -384,33 +326,46 @@ RunInfo *recording_run_at(const Recording *recording, const Replay *replay, uint
         return info;
 }
 
-static NodeInfo *node_info(const Recording *recording, const Replay *replay, NodeId id, uint64_t now) {
-        const Tree *tree = definition_tree(recording->definition);
-        NodeInfo *node = g_new(NodeInfo, 1);
-        NodeReport report;
+GPtrArray *recording_idle_nodes(const Definition *definition) {
+        const Tree *tree = definition_tree(definition);
+        GPtrArray *nodes = node_info_array_new();
 
-        replay_node_report(replay, id, now, &report);
-        *node = (NodeInfo){
-                .index = id,
-                .parent = tree->nodes[id].parent,
-                .type = g_strdup(tree->nodes[id].type->name),
-                .name = g_strdup(tree_node_name(tree, id)),
-                .title = definition_title(recording->definition, id),
-                .element = report.element,
-                .status = g_strdup(report.state),
-                .since = report.since,
-                .duration = report.duration,
-                .detail = report.detail ?: g_strdup(""),
-        };
-        return node;
+        for (NodeId id = 0; id < tree->n_nodes; id++) {
+                NodeInfo *node = g_new(NodeInfo, 1);
+
+                *node = (NodeInfo){
+                        .index = id,
+                        .parent = tree->nodes[id].parent,
+                        .type = g_strdup(tree->nodes[id].type->name),
+                        .name = g_strdup(tree_node_name(tree, id)),
+                        .title = definition_title(definition, id),
+                        .status = g_strdup("idle"),
+                        .detail = g_strdup(""),
+                };
+                g_ptr_array_add(nodes, node);
+        }
+
+        return nodes;
 }
 
 GPtrArray *recording_nodes_at(const Recording *recording, const Replay *replay, uint64_t time) {
-        GPtrArray *nodes = node_info_array_new();
+        GPtrArray *nodes = recording_idle_nodes(recording->definition);
         uint64_t now = recording->record->header.start + time;
 
-        for (NodeId id = 0; id < definition_tree(recording->definition)->n_nodes; id++)
-                g_ptr_array_add(nodes, node_info(recording, replay, id, now));
+        PTRS_FOREACH(NodeInfo, node, nodes) {
+                NodeReport report;
+
+                replay_node_report(replay, node->index, now, &report);
+                g_free(node->status);
+                node->status = g_strdup(report.state);
+                node->element = report.element;
+                node->since = report.since;
+                node->duration = report.duration;
+                if (report.detail) {
+                        g_free(node->detail);
+                        node->detail = report.detail;
+                }
+        }
 
         return nodes;
 }
@@ -419,33 +374,30 @@ static void add_text(json_object *level, const char *key, const char *text) {
         json_object_object_add(level, key, json_object_new_string(text));
 }
 
-static void add_node(const Recording *recording, const Run *run, json_object *level, const Cause *cause) {
-        const Tree *tree = definition_tree(recording->definition);
-        NodeId node = cause->node;
-        g_autofree char *path = tree_node_path(tree, node), *title = definition_title(recording->definition, node);
-        const char *element = run_cause_element(run, cause);
-
-        json_object_object_add(level, "node", json_object_new_uint64(node));
-        add_text(level, "path", path);
-        add_text(level, "name", tree_node_name(tree, node));
-        add_text(level, "type", tree->nodes[node].type->name);
-        if (title)
-                add_text(level, "title", title);
-        if (element)
-                add_text(level, "element", element);
-        add_text(level, "status", node_history_state(run_node_history(run), node));
-}
-
 static json_object *cause_level(const Recording *recording, const Run *run, const Cause *cause) {
+        const Tree *tree = definition_tree(recording->definition);
         Status child = cause->because ? node_history_status(run_node_history(run), cause->because->node) : STATUS_IDLE;
-        g_autofree char *text = cause_describe_one(definition_tree(recording->definition), cause, child);
+        g_autofree char *text = cause_describe_one(tree, cause, child);
         json_object *level = json_object_new_object();
 
         if (cause->node == NODE_NONE) {
                 add_text(level, "run", recording->record->header.run);
                 add_text(level, "status", run_status_text(run));
         } else {
-                add_node(recording, run, level, cause);
+                NodeId node = cause->node;
+                g_autofree char *path = tree_node_path(tree, node),
+                                *title = definition_title(recording->definition, node);
+                const char *element = run_cause_element(run, cause);
+
+                json_object_object_add(level, "node", json_object_new_uint64(node));
+                add_text(level, "path", path);
+                add_text(level, "name", tree_node_name(tree, node));
+                add_text(level, "type", tree->nodes[node].type->name);
+                if (title)
+                        add_text(level, "title", title);
+                if (element)
+                        add_text(level, "element", element);
+                add_text(level, "status", node_history_state(run_node_history(run), node));
         }
         add_text(level, "kind", cause->kind);
         add_text(level, "text", text);

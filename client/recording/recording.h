@@ -53,6 +53,9 @@ uint64_t recording_length(const Recording *recording);
 int recording_report(const Recording *recording, uint64_t until, RunEventObserver observer, void *userdata,
                      char **ret_error);
 
+/* The nodes of a tree that does not run. */
+GPtrArray *recording_idle_nodes(const Definition *definition);
+
 /* Describe the run at the current point of its replay, as btd would at that time, in microseconds since the start: the
  * run, its nodes, and the causes of its end. */
 RunInfo *recording_run_at(const Recording *recording, const Replay *replay, uint64_t time);

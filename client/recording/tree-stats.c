@@ -93,16 +93,6 @@ static NodeStats *node_of(TreeStats *stats, char *path) {
         return node;
 }
 
-/* "LoadConfig", or "Spawn /usr/bin/load" if the node has no name of its own. */
-static char *name_of(const Definition *definition, NodeId node) {
-        const Tree *tree = definition_tree(definition);
-        const char *name = tree_node_name(tree, node);
-        g_autofree char *title = definition_title(definition, node);
-
-        return title && g_str_equal(name, tree->nodes[node].type->name) ? g_strdup_printf("%s %s", name, title)
-                                                                        : g_strdup(name);
-}
-
 /* The node that stands for this one: a ForEach has several copies of its child, which are counted together. */
 static NodeId first_copy(const Tree *tree, NodeId node) {
         for (NodeId id = node, parent; (parent = tree->nodes[id].parent) != NODE_NONE; id = parent)
@@ -119,7 +109,8 @@ static void map_nodes(TreeStats *stats, Version *version) {
         version->nodes = g_new(NodeStats *, tree->n_nodes);
         for (NodeId node = 0; node < tree->n_nodes; node++) {
                 NodeId parent = tree->nodes[node].parent, first = first_copy(tree, node);
-                g_autofree char *full = NULL, *name = NULL;
+                const char *name = tree_node_name(tree, node);
+                g_autofree char *full = NULL, *title = NULL, *titled = NULL;
                 char *path;
                 NodeStats *it;
                 unsigned n;
@@ -142,8 +133,11 @@ static void map_nodes(TreeStats *stats, Version *version) {
 
                 it = version->nodes[node] = node_of(stats, path);
                 g_free(it->name);
-                name = name_of(version->definition, node);
-                it->name = tree_plain_path(name);
+                /* "LoadConfig", or "Spawn /usr/bin/load" if the node has no name of its own. */
+                title = definition_title(version->definition, node);
+                if (title && g_str_equal(name, tree->nodes[node].type->name))
+                        titled = g_strdup_printf("%s %s", name, title);
+                it->name = tree_plain_path(titled ?: name);
                 it->order = node;
                 it->depth = parent == NODE_NONE ? 0 : version->nodes[parent]->depth + 1;
         }
@@ -195,13 +189,6 @@ static void on_changed(NodeId node, void *userdata) {
                 change->cause = g_strdup(cause->text);
 }
 
-static void add_cause(NodeStats *node, const char *cause) {
-        unsigned n = GPOINTER_TO_UINT(g_hash_table_lookup(node->causes, cause));
-
-        node->failures++;
-        g_hash_table_insert(node->causes, g_strdup(cause), GUINT_TO_POINTER(n + 1));
-}
-
 /* What was last seen of a node in this run. */
 typedef struct Last {
         Status status;
@@ -236,8 +223,12 @@ static void count(const Version *version, unsigned run, Last *all, const Change 
         node->results[change->status]++;
         if ((change->status == STATUS_SUCCESS || change->status == STATUS_FAILURE) && !change->decided)
                 g_array_append_val(node->durations, change->duration);
-        if (change->cause)
-                add_cause(node, change->cause);
+        if (change->cause) {
+                unsigned n = GPOINTER_TO_UINT(g_hash_table_lookup(node->causes, change->cause));
+
+                node->failures++;
+                g_hash_table_insert(node->causes, g_strdup(change->cause), GUINT_TO_POINTER(n + 1));
+        }
 
         /* The next element is no retry. */
         if (parent != NODE_NONE && tree->nodes[parent].type->flags & TYPE_FOR_EACH)

@@ -33,14 +33,6 @@ static void print_text(const Output *output, const char *text) {
         fputs(shown ?: text, stdout);
 }
 
-static int get_file(Client *client, const char *tree, const char *path, char **ret_text) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        int status;
-
-        status = client_call(client, &reply, tree, BTD_TREE, "GetFile", "s", path);
-        return status != EXIT_SUCCESS ? status : client_read_string(reply, ret_text);
-}
-
 /* The head of each file is a comment in its language. If there is only one file, it is printed as it is. */
 static void print_head(const char *path, const char *comment) {
         g_autofree char *shown = text_escape_json(path);
@@ -50,12 +42,15 @@ static void print_head(const char *path, const char *comment) {
 
 static int print_files(Client *client, const char *tree, char **paths, const char *comment, json_object *ret_files) {
         for (; *paths; paths++) {
+                g_autoptr(sd_bus_message) reply = NULL;
                 g_autofree char *text = NULL;
                 json_object *file = json_object_new_object();
                 int status;
 
                 json_object_array_add(ret_files, file);
-                status = get_file(client, tree, *paths, &text);
+                status = client_call(client, &reply, tree, BTD_TREE, "GetFile", "s", *paths);
+                if (status == EXIT_SUCCESS)
+                        status = client_read_string(reply, &text);
                 if (status != EXIT_SUCCESS)
                         return status;
 

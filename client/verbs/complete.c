@@ -92,8 +92,18 @@ static bool names_one(const GPtrArray *nodes, const char *operand, uint32_t inde
         return !strpbrk(operand, " \t\n") && target_choose_node(nodes, operand, &found, &error) && found == index;
 }
 
-/* Prints names; or paths, if several nodes have the same name. */
-static void print_nodes(const GPtrArray *nodes) {
+static int complete_nodes(Client *client, const char *of) {
+        g_autoptr(GPtrArray) nodes = NULL;
+        g_autoptr(RunInfo) run = NULL;
+        int status;
+
+        status = target_find_running(client, of, &run);
+        if (status == EXIT_SUCCESS)
+                status = node_info_of_run(client, run->path, &nodes);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        /* Names; or paths, if several nodes have the same name. */
         for (uint32_t i = 0; i < nodes->len; i++) {
                 const char *name = ((const NodeInfo *) g_ptr_array_index(nodes, i))->name;
                 g_autofree char *path = node_info_path(nodes, i);
@@ -103,51 +113,35 @@ static void print_nodes(const GPtrArray *nodes) {
                 else if (names_one(nodes, path, i))
                         puts(path);
         }
-}
-
-static int complete_nodes(Client *client, const char *of) {
-        g_autoptr(GPtrArray) nodes = NULL;
-        g_autoptr(RunInfo) run = NULL;
-        int status;
-
-        status = target_find_running(client, of, &run);
-        if (status == EXIT_SUCCESS)
-                status = node_info_of_run(client, run->path, &nodes);
-        if (status == EXIT_SUCCESS)
-                print_nodes(nodes);
-
-        return status;
-}
-
-static int print_keys(sd_bus_message *variables, const char *end) {
-        const char *key;
-        int r;
-
-        r = sd_bus_message_enter_container(variables, SD_BUS_TYPE_ARRAY, "{sv}");
-        while (r >= 0 && (r = sd_bus_message_enter_container(variables, SD_BUS_TYPE_DICT_ENTRY, "sv")) > 0) {
-                r = sd_bus_message_read(variables, "s", &key);
-                if (r >= 0)
-                        r = sd_bus_message_skip(variables, "v");
-                if (r >= 0)
-                        r = sd_bus_message_exit_container(variables);
-                if (r >= 0)
-                        printf("%s%s\n", key, end);
-        }
-
-        return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
+        return EXIT_SUCCESS;
 }
 
 static int print_variables(Client *client, const char *of, const char *end) {
         g_autoptr(sd_bus_message) reply = NULL;
         g_auto(Target) target = {};
-        int status;
+        const char *key;
+        int status, r;
 
         status = target_find(client, of, &target);
         if (status != EXIT_SUCCESS || !target.run)
                 return status;
 
         status = client_call(client, &reply, target.run->path, BTD_RUN, "GetVariables", NULL);
-        return status == EXIT_SUCCESS ? print_keys(reply, end) : status;
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "{sv}");
+        while (r >= 0 && (r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_DICT_ENTRY, "sv")) > 0) {
+                r = sd_bus_message_read(reply, "s", &key);
+                if (r >= 0)
+                        r = sd_bus_message_skip(reply, "v");
+                if (r >= 0)
+                        r = sd_bus_message_exit_container(reply);
+                if (r >= 0)
+                        printf("%s%s\n", key, end);
+        }
+
+        return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
 }
 
 static int complete_variables(Client *client, const char *of) {
@@ -230,12 +224,6 @@ static const struct {
         { OPTION_DIRECTORY, NULL, "./" },
 };
 
-static bool has_word(const char *words, const char *word) {
-        g_auto(GStrv) list = g_strsplit(words, "|", -1);
-
-        return g_strv_contains((const char *const *) list, word);
-}
-
 /* OPTION_MAX_: there is none. ret_value: the value in the same word, or NULL. */
 static OptionId find_option(const char *word, const char **ret_value) {
         OptionId id = 0;
@@ -293,11 +281,13 @@ static int complete_value(Client *client, OptionId id, const char *verb, const c
 
 static int complete_operand(Client *client, const char *verb, unsigned n, const char *word, const char *of) {
         for (size_t i = 0; i < G_N_ELEMENTS(operand_table); i++) {
+                g_auto(GStrv) verbs = g_strsplit(operand_table[i].verbs, "|", -1);
                 bool is_path = operand_table[i].files && strchr(word, '/');
 
                 if (g_str_equal(operand_table[i].what, "settings") && strchr(word, '='))
                         continue;
-                if (n < operand_table[i].first || n > operand_table[i].last || !has_word(operand_table[i].verbs, verb))
+                if (n < operand_table[i].first || n > operand_table[i].last ||
+                    !g_strv_contains((const char *const *) verbs, verb))
                         continue;
                 return print_what(client, is_path ? operand_table[i].files : operand_table[i].what, of);
         }

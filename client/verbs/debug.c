@@ -14,10 +14,9 @@ static int call_run(Client *client, const char *operand, const char *method) {
         int status;
 
         status = target_find_running(client, operand, &run);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        return client_call(client, NULL, run->path, BTD_RUN, method, NULL);
+        if (status == EXIT_SUCCESS)
+                status = client_call(client, NULL, run->path, BTD_RUN, method, NULL);
+        return status;
 }
 
 int verb_pause(Client *client, char **operands) {
@@ -33,25 +32,17 @@ int verb_step(Client *client, char **operands) {
 }
 
 /* btctl break */
-static void print_breakpoint(const Output *output, const GPtrArray *nodes, uint32_t node, json_object *list) {
-        g_autofree char *path = node_info_path(nodes, node), *clean = text_clean(path, output->ascii);
-
-        if (list)
-                json_object_array_add(list, node_info_to_json(g_ptr_array_index(nodes, node), nodes));
-        else
-                printf("#%u %s\n", node, clean);
-}
-
-static int print_breakpoints(Client *client, const RunInfo *run, sd_bus_message *reply) {
+static int list_breakpoints(Client *client, const RunInfo *run) {
         json_object *list = client->output.json ? json_object_new_array() : NULL;
+        g_autoptr(sd_bus_message) reply = NULL;
         g_autoptr(GPtrArray) nodes = NULL;
         const uint32_t *breakpoints;
-        int status, r;
         size_t size;
+        int r, status = client_get(client, run->path, BTD_RUN, "Breakpoints", "au", &reply);
 
-        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_VARIANT, "au");
-        if (r >= 0)
-                r = sd_bus_message_read_array(reply, SD_BUS_TYPE_UINT32, (const void **) &breakpoints, &size);
+        if (status != EXIT_SUCCESS)
+                return status;
+        r = sd_bus_message_read_array(reply, SD_BUS_TYPE_UINT32, (const void **) &breakpoints, &size);
         if (r < 0)
                 return client_bad_message(r);
 
@@ -59,22 +50,21 @@ static int print_breakpoints(Client *client, const RunInfo *run, sd_bus_message 
         if (status != EXIT_SUCCESS)
                 return status;
 
-        for (size_t i = 0; i < size / sizeof(*breakpoints); i++)
-                if (breakpoints[i] < nodes->len)
-                        print_breakpoint(&client->output, nodes, breakpoints[i], list);
+        for (size_t i = 0; i < size / sizeof(*breakpoints); i++) {
+                uint32_t node = breakpoints[i];
+                g_autofree char *path = node_info_path(nodes, node), *clean = text_clean(path, client->output.ascii);
+
+                if (node >= nodes->len)
+                        continue;
+                if (list)
+                        json_object_array_add(list, node_info_to_json(g_ptr_array_index(nodes, node), nodes));
+                else
+                        printf("#%u %s\n", node, clean);
+        }
         if (list)
                 output_print_json(list);
 
         return EXIT_SUCCESS;
-}
-
-static int list_breakpoints(Client *client, const RunInfo *run) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        int status;
-
-        status = client_call(client, &reply, run->path, "org.freedesktop.DBus.Properties", "Get", "ss", BTD_RUN,
-                             "Breakpoints");
-        return status != EXIT_SUCCESS ? status : print_breakpoints(client, run, reply);
 }
 
 int verb_break(Client *client, char **operands) {
@@ -93,38 +83,25 @@ int verb_break(Client *client, char **operands) {
                 return list_breakpoints(client, run);
 
         status = target_find_node(client, run, operands[1], &node);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        return client_call(client, NULL, run->path, BTD_RUN, "SetBreakpoint", "ub", node, (int) !clear);
+        if (status == EXIT_SUCCESS)
+                status = client_call(client, NULL, run->path, BTD_RUN, "SetBreakpoint", "ub", node, (int) !clear);
+        return status;
 }
 
 /* btctl force */
-static int check_status(const char *word) {
-        static const char *const results[] = { "success", "failure", "skipped", NULL };
-
-        if (g_strv_contains(results, word))
-                return EXIT_SUCCESS;
-
-        return report_usage("'%s' is not an outcome; give success, failure or skipped", word);
-}
-
 int verb_force(Client *client, char **operands) {
+        static const char *const outcomes[] = { "success", "failure", "skipped", NULL };
         g_autoptr(RunInfo) run = NULL;
         uint32_t node;
         int status;
 
-        status = check_status(operands[2]);
-        if (status != EXIT_SUCCESS)
-                return status;
+        if (!g_strv_contains(outcomes, operands[2]))
+                return report_usage("'%s' is not an outcome; give success, failure or skipped", operands[2]);
 
         status = target_find_running(client, operands[0], &run);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        status = target_find_node(client, run, operands[1], &node);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        return client_call(client, NULL, run->path, BTD_RUN, "Force", "us", node, operands[2]);
+        if (status == EXIT_SUCCESS)
+                status = target_find_node(client, run, operands[1], &node);
+        if (status == EXIT_SUCCESS)
+                status = client_call(client, NULL, run->path, BTD_RUN, "Force", "us", node, operands[2]);
+        return status;
 }

@@ -34,14 +34,6 @@ static const struct {
         { "mermaid", graph_mermaid },
 };
 
-static GraphFormat find_format(const char *name) {
-        for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
-                if (!name || g_str_equal(formats[i].name, name))
-                        return formats[i].draw;
-
-        return NULL;
-}
-
 static void add_note(GPtrArray *notes, const char *key, const char *value) {
         if (value)
                 g_ptr_array_add(notes, g_strdup_printf("%s: %s", key, value));
@@ -100,28 +92,6 @@ static void print_graph(GraphFormat draw, Graph *graph, const Definition *defini
         g_free(graph->nodes);
 }
 
-static GPtrArray *nodes_of_definition(const Definition *definition) {
-        const Tree *tree = definition_tree(definition);
-        GPtrArray *nodes = node_info_array_new();
-
-        for (NodeId id = 0; id < tree->n_nodes; id++) {
-                NodeInfo *node = g_new(NodeInfo, 1);
-
-                *node = (NodeInfo){
-                        .index = id,
-                        .parent = tree->nodes[id].parent,
-                        .type = g_strdup(tree->nodes[id].type->name),
-                        .name = g_strdup(tree_node_name(tree, id)),
-                        .title = definition_title(definition, id),
-                        .status = g_strdup("idle"),
-                        .detail = g_strdup(""),
-                };
-                g_ptr_array_add(nodes, node);
-        }
-
-        return nodes;
-}
-
 static int draw_file(const Client *client, const char *file, GraphFormat draw) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(file);
         g_autoptr(Definition) definition = NULL;
@@ -130,11 +100,7 @@ static int draw_file(const Client *client, const char *file, GraphFormat draw) {
         bool valid = tree_load(client, file, diagnostics, &definition) >= 0;
         Graph graph = { .title = name };
 
-        for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
-                g_autofree char *text = diagnostics_format(diagnostics, i);
-
-                report_line(text);
-        }
+        report_diagnostics(diagnostics);
         if (!valid)
                 return EXIT_FAILURE;
         if (!definition_tree(definition))
@@ -143,32 +109,16 @@ static int draw_file(const Client *client, const char *file, GraphFormat draw) {
         if (g_str_equal(file, "-"))
                 graph.title = tree_node_name(definition_tree(definition), 0);
         graph.subtitle = definition_header(definition)->description ?: "";
-        nodes = nodes_of_definition(definition);
+        nodes = recording_idle_nodes(definition);
         print_graph(draw, &graph, definition, nodes);
-        return EXIT_SUCCESS;
-}
-
-/* Loads the text that btd has loaded, which may not be that of the file any more. Leaves the definition NULL if files
- * that it uses have changed, or are not on this machine. */
-static int load_tree(Client *client, const TreeInfo *tree, guint n_nodes, Definition **ret_definition) {
-        g_autoptr(Diagnostics) diagnostics = diagnostics_new(tree->source);
-        g_autoptr(Definition) definition = NULL;
-        g_autofree char *text = NULL;
-        int status;
-
-        status = tree_info_text(client, tree->path, &text);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        if (tree_load_text(client, tree->source, text, diagnostics, &definition) >= 0 && definition_tree(definition) &&
-            definition_tree(definition)->n_nodes == n_nodes)
-                *ret_definition = g_steal_pointer(&definition);
         return EXIT_SUCCESS;
 }
 
 static int draw_tree(Client *client, TreeInfo *tree, GraphFormat draw) {
         g_autoptr(Definition) definition = NULL;
+        g_autoptr(Diagnostics) diagnostics = NULL;
         g_autoptr(GPtrArray) nodes = NULL;
+        g_autofree char *text = NULL;
         Graph graph = {};
         int status;
 
@@ -179,9 +129,16 @@ static int draw_tree(Client *client, TreeInfo *tree, GraphFormat draw) {
         if (status == EXIT_SUCCESS)
                 status = node_info_of_tree(client, tree->path, &nodes);
         if (status == EXIT_SUCCESS)
-                status = load_tree(client, tree, nodes->len, &definition);
+                status = tree_info_text(client, tree->path, &text);
         if (status != EXIT_SUCCESS)
                 return status;
+
+        /* The text that btd has loaded may not be that of the file any more. The guards are not known if files that it
+         * uses have changed, or are not on this machine. */
+        diagnostics = diagnostics_new(tree->source);
+        if (tree_load_text(client, tree->source, text, diagnostics, &definition) < 0 || !definition_tree(definition) ||
+            definition_tree(definition)->n_nodes != nodes->len)
+                g_clear_pointer(&definition, definition_unref);
 
         if (!definition && !client->output.quiet)
                 (void) report_error("guards are not drawn, because files of tree '%s' have changed or are not on "
@@ -267,11 +224,29 @@ static char *find_file(Client *client, const RecordFiles *files, const char *nam
         return search_path_find((const char *const *) path, file);
 }
 
-static int draw_target(Client *client, const char *operand, GraphFormat draw) {
+int verb_graph(Client *client, char **operands) {
+        const char *name = client->options.values[OPTION_FORMAT], *operand = operands[0];
         g_autoptr(RecordFiles) files = NULL;
         g_autofree char *file = NULL;
         g_auto(Target) target = {};
+        GraphFormat draw = NULL;
         int status;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(formats) && !draw; i++)
+                if (!name || g_str_equal(formats[i].name, name))
+                        draw = formats[i].draw;
+
+        if (client->output.json)
+                return report_usage("'graph' does not print JSON; 'btctl status --json' has the nodes of a tree or a "
+                                    "run");
+        if (!draw)
+                return report_usage("--format: '%s' is none of 'svg', 'html', 'dot' and 'mermaid'", name);
+
+        if (g_str_equal(operand, "-") || g_str_has_suffix(operand, TREE_SUFFIX))
+                return draw_file(client, operand, draw);
+        /* A run record */
+        if (strchr(operand, '/') || g_str_has_suffix(operand, RECORD_SUFFIX))
+                return draw_run(client, operand, draw);
 
         status = record_files_find(client, &files);
         if (status != EXIT_SUCCESS)
@@ -290,24 +265,6 @@ static int draw_target(Client *client, const char *operand, GraphFormat draw) {
         if (status != EXIT_SUCCESS)
                 return status;
         return target.run ? draw_run(client, target.run->id, draw) : draw_tree(client, target.tree, draw);
-}
-
-int verb_graph(Client *client, char **operands) {
-        const char *name = client->options.values[OPTION_FORMAT], *operand = operands[0];
-        GraphFormat draw = find_format(name);
-
-        if (client->output.json)
-                return report_usage("'graph' does not print JSON; 'btctl status --json' has the nodes of a tree or a "
-                                    "run");
-        if (!draw)
-                return report_usage("--format: '%s' is none of 'svg', 'html', 'dot' and 'mermaid'", name);
-
-        if (g_str_equal(operand, "-") || g_str_has_suffix(operand, TREE_SUFFIX))
-                return draw_file(client, operand, draw);
-        /* A run record */
-        if (strchr(operand, '/') || g_str_has_suffix(operand, RECORD_SUFFIX))
-                return draw_run(client, operand, draw);
-        return draw_target(client, operand, draw);
 }
 
 /* A timeline; as a page, with the tree. */

@@ -41,23 +41,6 @@ static int halt_finished(Client *client, const char *id) {
         return EXIT_SUCCESS;
 }
 
-static int halt_run(Client *client, const char *id) {
-        static const char *const expected[] = { BTD_NO_SUCH_RUN, BTD_NOT_RUNNING, NULL };
-        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
-        int status, r;
-
-        status = client_message(client, BTD_PATH, BTD_MANAGER, "HaltRun", &message);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        r = sd_bus_message_append(message, "sa{sv}", id, 0);
-        if (r < 0)
-                return client_bad_message(r);
-
-        status = client_send_expecting(client, message, expected, &reply);
-        return status != EXIT_SUCCESS || reply ? status : halt_finished(client, id);
-}
-
 /* Halts the runs of a tree, of one instance of it, and with one token. ret_halted: their ids. ret_any: there was
  * something to halt, or a restart to cancel. */
 static int halt_runs(Client *client, const char *tree, const char *instance, char ***ret_halted, bool *ret_any) {
@@ -100,11 +83,19 @@ static int halt_runs(Client *client, const char *tree, const char *instance, cha
         return EXIT_SUCCESS;
 }
 
-static int halt_tree(Client *client, const char *operand) {
+static int halt(Client *client, const char *operand) {
+        static const char *const expected[] = { BTD_NO_SUCH_RUN, BTD_NOT_RUNNING, NULL };
+        g_autoptr(sd_bus_message) reply = NULL;
         g_autofree char *tree = NULL, *instance = NULL;
         g_auto(GStrv) halted = NULL;
         bool any = false;
         int status;
+
+        if (target_is_run_id(operand)) {
+                status = client_call_expecting(client, expected, &reply, BTD_PATH, BTD_MANAGER, "HaltRun", "sa{sv}",
+                                               operand, 0);
+                return status != EXIT_SUCCESS || reply ? status : halt_finished(client, operand);
+        }
 
         target_split(operand, &tree, &instance);
         status = halt_runs(client, tree, instance, &halted, &any);
@@ -120,46 +111,8 @@ static int halt_tree(Client *client, const char *operand) {
         return EXIT_SUCCESS;
 }
 
-static int halt(Client *client, const char *operand) {
-        return target_is_run_id(operand) ? halt_run(client, operand) : halt_tree(client, operand);
-}
-
-/* An operand that fails does not keep the others from being halted; the first failure is the result. */
-static int halt_all(Client *client, char **operands) {
-        int result = EXIT_SUCCESS;
-
-        for (char **operand = operands; *operand; operand++) {
-                int status = halt(client, *operand);
-
-                if (result == EXIT_SUCCESS)
-                        result = status;
-        }
-
-        return result;
-}
-
-/* Halts what the operand names, and adds it to the runs to wait for. Their ends are already watched, so that none is
- * missed; runs that could not be halted are not waited for. */
-static int halt_to_wait(Waiting *waiting, Client *client, const char *operand) {
-        g_autoptr(GPtrArray) runs = NULL;
-        int status;
-
-        status = run_info_list(client, &runs);
-        if (status == EXIT_SUCCESS)
-                status = halt(client, operand);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        for (guint i = 0; i < runs->len; i++) {
-                const RunInfo *run = g_ptr_array_index(runs, i);
-
-                if (!run_info_has_finished(run) && target_names(operand, run))
-                        waiting_add(waiting, operand, run, NULL);
-        }
-
-        return EXIT_SUCCESS;
-}
-
+/* The ends of the runs are watched before they are halted, so that none is missed; runs that could not be halted are
+ * not waited for. */
 static int halt_and_wait(Client *client, char **operands) {
         g_autoptr(Waiting) waiting = waiting_new(client, WAITING_HALTS);
         int status, result = EXIT_SUCCESS;
@@ -169,25 +122,23 @@ static int halt_and_wait(Client *client, char **operands) {
                 return status;
 
         for (char **operand = operands; *operand; operand++) {
-                status = halt_to_wait(waiting, client, *operand);
+                g_autoptr(GPtrArray) runs = NULL;
+
+                status = run_info_list(client, &runs);
+                if (status == EXIT_SUCCESS)
+                        status = halt(client, *operand);
+                for (guint i = 0; status == EXIT_SUCCESS && i < runs->len; i++) {
+                        const RunInfo *run = g_ptr_array_index(runs, i);
+
+                        if (!run_info_has_finished(run) && target_names(*operand, run))
+                                waiting_add(waiting, *operand, run, NULL);
+                }
                 if (result == EXIT_SUCCESS)
                         result = status;
         }
 
         status = waiting_wait(waiting);
         return status != EXIT_SUCCESS ? status : result;
-}
-
-/* The runtime directory, where btd reads requests; NULL: unknown. */
-static char *runtime_directory(const Client *client) {
-        static const OptionId elsewhere[] = { OPTION_ADDRESS, OPTION_HOST, OPTION_MACHINE };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(elsewhere); i++)
-                if (options_has(&client->options, elsewhere[i]))
-                        return NULL;
-
-        return options_has(&client->options, OPTION_USER) ? g_build_filename(g_get_user_runtime_dir(), "btd", NULL)
-                                                          : g_strdup("/run/btd");
 }
 
 /* Stores a request for the next btd that is on the bus. ret_path: the request's file. */
@@ -236,8 +187,16 @@ static int halt_token(Waiting *waiting, Client *client, const char *operand) {
  * search for it again after each request.
  */
 static int halt_token_for_sure(Waiting *waiting, Client *client, const char *operand, bool *ret_left) {
-        g_autofree char *directory = runtime_directory(client), *asked = NULL, *request = NULL;
+        const Options *options = &client->options;
+        g_autofree char *directory = NULL, *asked = NULL, *request = NULL;
         int status;
+
+        /* The runtime directory, where btd reads requests; that of another machine or bus is not known. */
+        if (options_has(options, OPTION_USER))
+                directory = g_build_filename(g_get_user_runtime_dir(), "btd", NULL);
+        else if (!options_has(options, OPTION_ADDRESS) && !options_has(options, OPTION_HOST) &&
+                 !options_has(options, OPTION_MACHINE))
+                directory = g_strdup("/run/btd");
 
         *ret_left = false;
         for (;;) {
@@ -296,11 +255,20 @@ static int halt_by_token(Client *client, char **operands) {
         return options_has(&client->options, OPTION_WAIT) ? waiting_wait(waiting) : EXIT_SUCCESS;
 }
 
+/* An operand that fails does not keep the others from being halted; the first failure is the result. */
 int verb_halt(Client *client, char **operands) {
+        int result = EXIT_SUCCESS;
+
         if (options_has(&client->options, OPTION_TOKEN))
                 return halt_by_token(client, operands);
         if (options_has(&client->options, OPTION_WAIT))
                 return halt_and_wait(client, operands);
 
-        return halt_all(client, operands);
+        for (char **operand = operands; *operand; operand++) {
+                int status = halt(client, *operand);
+
+                if (result == EXIT_SUCCESS)
+                        result = status;
+        }
+        return result;
 }

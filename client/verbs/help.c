@@ -98,16 +98,6 @@ void help_print_topics(void) {
         search_topics(&(Search){});
 }
 
-/* Makes less(1), which man(1) runs, begin at the heading of a type, or at the paragraph of a word, maybe behind others.
- */
-static void begin_at(const char *place) {
-        g_autofree char *regex = g_strdelimit(g_strdup(place), "$", '.'); /* of "$schema"; '$' ends an option in LESS */
-        const char *options = getenv("LESS"), *indent = g_ascii_isupper(*place) ? "   " : "     ([a-z_]+, )*";
-        g_autofree char *less = g_strconcat(options ?: "", "$ +/^", indent, regex, "\\b", NULL);
-
-        setenv("LESS", options && *options ? less : less + strlen("$ "), true);
-}
-
 int verb_help(Client *client, char **operands) {
         const char *topic = operands[0] ?: "btctl";
         /* "btd-tree(5)" */
@@ -125,8 +115,16 @@ int verb_help(Client *client, char **operands) {
                         "page, or a word of btd-glossary(7)",
                         topic);
 
-        if (place)
-                begin_at(place);
+        /* Makes less(1), which man(1) runs, begin at the heading of a type, or at the paragraph of a word, maybe behind
+         * others. */
+        if (place) {
+                /* Of "$schema"; '$' ends an option in LESS. */
+                g_autofree char *regex = g_strdelimit(g_strdup(place), "$", '.');
+                const char *options = getenv("LESS"), *indent = g_ascii_isupper(*place) ? "   " : "     ([a-z_]+, )*";
+                g_autofree char *less = g_strconcat(options ?: "", "$ +/^", indent, regex, "\\b", NULL);
+
+                setenv("LESS", options && *options ? less : less + strlen("$ "), true);
+        }
         if (pager_secure()) {
                 setenv("MANPAGER", "less", true);
                 unsetenv("MANOPT");

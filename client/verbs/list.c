@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "client/bus/run-info.h"
-#include "client/bus/tree-info.h"
+#include "client/bus/target.h"
 #include "client/recording/record-files.h"
 #include "client/verbs/verbs.h"
 #include "client/view/run-view.h"
@@ -17,10 +16,6 @@
 /* How many runs of a tree are listed. */
 #define RUNS_MAX 4u
 
-static bool is_listed(const RunInfo *run, const char *tree, bool over) {
-        return strcmp(run->tree, tree) == 0 && run_info_has_finished(run) == over;
-}
-
 /* Lists the running or the finished runs. If there are too many, the rest is only counted. */
 static void append_runs(GString *cell, const Output *output, const char *tree, const GPtrArray *runs, bool over,
                         unsigned *n_listed) {
@@ -28,7 +23,7 @@ static void append_runs(GString *cell, const Output *output, const char *tree, c
                 const RunInfo *run = g_ptr_array_index(runs, i);
                 g_autofree char *title = NULL;
 
-                if (!is_listed(run, tree, over) || (*n_listed)++ >= RUNS_MAX)
+                if (strcmp(run->tree, tree) != 0 || run_info_has_finished(run) != over || (*n_listed)++ >= RUNS_MAX)
                         continue;
                 title = run_info_title(run);
                 if (cell->len > 0)
@@ -73,14 +68,6 @@ static void print_table(const Output *output, const GPtrArray *trees, const GPtr
         columns_print(columns, output);
 }
 
-static void print_waits(const Output *output, const GPtrArray *trees, const GPtrArray *runs) {
-        g_autoptr(GString) text = g_string_new("\n");
-
-        run_view_append_waits(output, text, trees, runs);
-        if (text->len > 1)
-                fputs(text->str, stdout);
-}
-
 static json_object *runs_of_tree_to_json(const char *tree, const GPtrArray *runs) {
         json_object *own = json_object_new_array();
 
@@ -109,21 +96,13 @@ static void print_json(const GPtrArray *trees, const GPtrArray *runs) {
         output_print_json(json);
 }
 
-static bool has_tree(const GPtrArray *trees, const char *name) {
-        for (guint i = 0; i < trees->len; i++)
-                if (strcmp(((const TreeInfo *) g_ptr_array_index(trees, i))->name, name) == 0)
-                        return true;
-
-        return false;
-}
-
 /* Adds trees that have runs but no file: it was deleted, or the tree was started from text. */
 static void add_fileless(GPtrArray *trees, const GPtrArray *runs) {
         for (guint i = 0; i < runs->len; i++) {
                 const RunInfo *run = g_ptr_array_index(runs, i);
                 TreeInfo *tree;
 
-                if (run_info_has_finished(run) || has_tree(trees, run->tree))
+                if (run_info_has_finished(run) || tree_info_find(trees, run->tree))
                         continue;
 
                 tree = g_new(TreeInfo, 1);
@@ -139,14 +118,6 @@ static void add_fileless(GPtrArray *trees, const GPtrArray *runs) {
         }
 }
 
-static bool has_run(const GPtrArray *runs, const char *tree) {
-        for (guint i = 0; i < runs->len; i++)
-                if (strcmp(((const RunInfo *) g_ptr_array_index(runs, i))->tree, tree) == 0)
-                        return true;
-
-        return false;
-}
-
 /* After a restart of btd, runs that had finished before are known only from their run records. */
 static int add_past(Client *client, const GPtrArray *trees, GPtrArray *runs) {
         g_autoptr(GHashTable) without = g_hash_table_new(g_str_hash, g_str_equal);
@@ -156,7 +127,7 @@ static int add_past(Client *client, const GPtrArray *trees, GPtrArray *runs) {
         for (guint i = 0; i < trees->len; i++) {
                 const TreeInfo *tree = g_ptr_array_index(trees, i);
 
-                if (!has_run(runs, tree->name))
+                if (!target_choose_run(runs, tree->name))
                         g_hash_table_add(without, tree->name);
         }
         if (g_hash_table_size(without) == 0)
@@ -173,28 +144,22 @@ static int add_past(Client *client, const GPtrArray *trees, GPtrArray *runs) {
         return EXIT_SUCCESS;
 }
 
-/* The newest run of each tree comes first; unfinished ones before all others. */
-static GPtrArray *list_runs_newest_first(const RecordFiles *files) {
-        GPtrArray *runs = g_ptr_array_new_with_free_func((GDestroyNotify) run_info_free);
+/* Lists the trees that have run records. Nothing else is known of a tree without btd. */
+static void list_files(const Client *client, const RecordFiles *files) {
+        g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func((GDestroyNotify) run_info_free);
+        g_autoptr(Columns) columns = columns_new(2);
+        g_autoptr(json_object) json = json_object_new_array();
+        g_autoptr(GTree) trees = g_tree_new((GCompareFunc) (void (*)(void)) g_strcmp0);
 
+        record_files_tell(client, files);
+
+        /* The newest run of each tree comes first; unfinished ones before all others. */
         for (int finished = 0; finished <= 1; finished++) {
                 g_autoptr(GPtrArray) some = record_files_list(files, "", finished);
 
                 for (guint i = some->len; i > 0; i--)
                         g_ptr_array_add(runs, g_ptr_array_steal_index(some, i - 1));
         }
-
-        return runs;
-}
-
-/* Lists the trees that have run records. Nothing else is known of a tree without btd. */
-static void list_files(const Client *client, const RecordFiles *files) {
-        g_autoptr(GPtrArray) runs = list_runs_newest_first(files);
-        g_autoptr(Columns) columns = columns_new(2);
-        g_autoptr(json_object) json = json_object_new_array();
-        g_autoptr(GTree) trees = g_tree_new((GCompareFunc) (void (*)(void)) g_strcmp0);
-
-        record_files_tell(client, files);
         for (guint i = 0; i < runs->len; i++) {
                 char *name = ((const RunInfo *) runs->pdata[i])->tree;
 
@@ -253,10 +218,8 @@ int verb_list(Client *client, char **operands) {
         }
 
         status = tree_info_list(client, &trees);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        status = run_info_list(client, &runs);
+        if (status == EXIT_SUCCESS)
+                status = run_info_list(client, &runs);
         if (status != EXIT_SUCCESS)
                 return status;
 
@@ -275,8 +238,12 @@ int verb_list(Client *client, char **operands) {
         if (client->output.json) {
                 print_json(trees, runs);
         } else if (trees->len > 0) {
+                g_autoptr(GString) waits = g_string_new("\n");
+
                 print_table(&client->output, trees, runs);
-                print_waits(&client->output, trees, runs);
+                run_view_append_waits(&client->output, waits, trees, runs);
+                if (waits->len > 1)
+                        fputs(waits->str, stdout);
         } else {
                 client_say(client, "btd has no trees; 'btctl status' shows the directories that it reads");
         }

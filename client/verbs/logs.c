@@ -81,10 +81,6 @@ static void label_clear(void *data) {
         g_free(((Label *) data)->text);
 }
 
-static void labels_free(void *data) {
-        g_array_unref(data);
-}
-
 static void logged_run_free(void *data) {
         LoggedRun *run = data;
 
@@ -105,12 +101,9 @@ static void logs_clear(Logs *logs) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Logs, logs_clear)
 
-static bool is_wanted(const Logs *logs, NodeId node) {
-        return !logs->wanted || (node != NODE_NONE && g_array_index(logs->wanted, bool, node));
-}
-
-static bool is_in_time(const Logs *logs, uint64_t time) {
-        return time >= logs->since && time <= logs->until;
+static bool is_wanted(const Logs *logs, NodeId node, uint64_t time) {
+        return time >= logs->since && time <= logs->until &&
+               (!logs->wanted || (node != NODE_NONE && g_array_index(logs->wanted, bool, node)));
 }
 
 /* "Nov 23 20:14:46.501 boot.3 ": the run only if there are several. */
@@ -174,7 +167,7 @@ static void on_event(const RunEvent *event, void *userdata) {
                 logs->last_event = MAX(logs->last_event, event->number);
         if (event->number <= logs->n_events && logs->n_events > 0)
                 return;
-        if (!is_wanted(logs, event->node) || !is_in_time(logs, header->started + event->time))
+        if (!is_wanted(logs, event->node, header->started + event->time))
                 return;
 
         item = add_item(logs, event->time);
@@ -210,27 +203,17 @@ static json_object *line_to_json(const Logs *logs, const LogLine *line, const ch
         return json;
 }
 
-/* Further lines of one message are indented. */
-static void append_message(const Output *output, GString *text, const LogLine *line) {
-        Style style = line->priority <= LOG_ERR       ? STYLE_RED
-                      : line->priority <= LOG_WARNING ? STYLE_YELLOW
-                                                      : STYLE_PLAIN;
-        g_auto(GStrv) parts = g_strsplit(line->message, "\n", -1);
-
-        for (char **part = parts; *part; part++) {
-                if (part != parts)
-                        g_string_append(text, "\n                      ");
-                output_append(output, text, style, *part);
-        }
-}
-
 static void add_line(Logs *logs, const LoggedRun *run, const LogLine *line) {
         const Output *output = &logs->client->output;
         g_autofree char *path = tree_node_path(definition_tree(logs->now->definition), line->node), *stamp = NULL;
         const char *label = label_at(run->labels, line->node, line->begun ?: line->time);
+        Style style = line->priority <= LOG_ERR       ? STYLE_RED
+                      : line->priority <= LOG_WARNING ? STYLE_YELLOW
+                                                      : STYLE_PLAIN;
+        g_auto(GStrv) parts = NULL;
         Item *item;
 
-        if (!is_wanted(logs, line->node) || !is_in_time(logs, logs->now->record->header.started + line->time))
+        if (!is_wanted(logs, line->node, logs->now->record->header.started + line->time))
                 return;
         if (run->cursors && (!line->cursor || !g_hash_table_insert(run->cursors, g_strdup(line->cursor),
                                                                    g_memdup2(&line->time, sizeof(line->time)))))
@@ -248,7 +231,14 @@ static void add_line(Logs *logs, const LoggedRun *run, const LogLine *line) {
         output_appendf(output, item->text, STYLE_PLAIN, "   %s: ", label ?: path);
         output_appendf(output, item->text, STYLE_DIM, "%s%s%s%s: ", line->identifier, line->pid ? "[" : "",
                        line->pid ?: "", line->pid ? "]" : "");
-        append_message(output, item->text, line);
+
+        /* Further lines of one message are indented. */
+        parts = g_strsplit(line->message, "\n", -1);
+        for (char **part = parts; *part; part++) {
+                if (part != parts)
+                        g_string_append(item->text, "\n                      ");
+                output_append(output, item->text, style, *part);
+        }
 }
 
 /* Finds the node and those below it. */
@@ -262,16 +252,7 @@ static int choose_nodes(Logs *logs) {
         if (!logs->node)
                 return EXIT_SUCCESS;
 
-        nodes = node_info_array_new();
-        for (NodeId id = 0; id < tree->n_nodes; id++) {
-                NodeInfo *node = g_new0(NodeInfo, 1);
-
-                node->index = id;
-                node->parent = tree->nodes[id].parent;
-                node->name = g_strdup(tree_node_name(tree, id));
-                node->type = g_strdup(tree->nodes[id].type->name);
-                g_ptr_array_add(nodes, node);
-        }
+        nodes = recording_idle_nodes(logs->now->definition);
         if (!target_choose_node(nodes, logs->node, &chosen, &error))
                 return report_error("%s", error);
 
@@ -306,21 +287,6 @@ static int open_recording(const Logs *logs, LoggedRun *run) {
         return EXIT_SUCCESS;
 }
 
-/* Adds the events that were not printed yet. */
-static int read_events(Logs *logs, LoggedRun *run) {
-        g_autofree char *error = NULL;
-
-        logs->labels = run->labels;
-        g_hash_table_remove_all(run->labels);
-        logs->n_events = logs->last_event = run->n_events;
-        if (recording_report(run->recording, UINT64_MAX, on_event, logs, &error) < 0)
-                return report_error("%s: %s", run->recording->name, error);
-
-        run->n_events = logs->last_event;
-        run->unread = false;
-        return EXIT_SUCCESS;
-}
-
 /* So far back the journal is read again. */
 static uint64_t late_begin(const LoggedRun *run) {
         return run->time > LATE_USEC ? run->time - LATE_USEC : 0;
@@ -333,6 +299,7 @@ static gboolean is_too_old(void *cursor, void *time, void *userdata) {
 /* Adds the items of a run that were not printed yet. */
 static int read_run(Logs *logs, LoggedRun *run, GPtrArray *gaps) {
         g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func((GDestroyNotify) log_line_free);
+        g_autofree char *error = NULL;
         int status = run->stale ? open_recording(logs, run) : EXIT_SUCCESS;
 
         if (status != EXIT_SUCCESS)
@@ -340,10 +307,18 @@ static int read_run(Logs *logs, LoggedRun *run, GPtrArray *gaps) {
 
         logs->now = run->recording;
         status = choose_nodes(logs);
-        if (status == EXIT_SUCCESS && run->unread)
-                status = read_events(logs, run);
         if (status != EXIT_SUCCESS)
                 return status;
+
+        if (run->unread) {
+                logs->labels = run->labels;
+                g_hash_table_remove_all(run->labels);
+                logs->n_events = logs->last_event = run->n_events;
+                if (recording_report(run->recording, UINT64_MAX, on_event, logs, &error) < 0)
+                        return report_error("%s: %s", run->recording->name, error);
+                run->n_events = logs->last_event;
+                run->unread = false;
+        }
 
         run_log_read(logs->client, run->recording, late_begin(run), lines, gaps);
         for (guint i = 0; i < lines->len; i++) {
@@ -389,7 +364,7 @@ static void print_items(Logs *logs, guint64 n_max) {
 static void add_run(Logs *logs, const char *operand) {
         LoggedRun *run = g_new0(LoggedRun, 1);
 
-        run->labels = g_hash_table_new_full(NULL, NULL, NULL, labels_free);
+        run->labels = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) g_array_unref);
         run->operand = g_strdup(operand);
         run->cursors = logs->watch ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free) : NULL;
         g_ptr_array_add(logs->runs, run);
@@ -436,9 +411,9 @@ static int read_options(Logs *logs) {
         if (follows && options_has(options, OPTION_UNTIL))
                 return report_usage("--follow and --until cannot be given together");
 
-        status = options_since(options, &logs->since);
+        status = options_time(options, OPTION_SINCE, &logs->since);
         if (status == EXIT_SUCCESS)
-                status = options_until(options, &logs->until);
+                status = options_time(options, OPTION_UNTIL, &logs->until);
         if (status == EXIT_SUCCESS)
                 status = options_lines(options, &logs->n_lines);
         if (!options_has(options, OPTION_LINES) && follows && !options_has(options, OPTION_SINCE))
@@ -570,15 +545,6 @@ static int open_recordings(Logs *logs) {
         return result;
 }
 
-/* Several runs may have the same gap. */
-static bool is_told(const GPtrArray *gaps, guint index) {
-        for (guint i = 0; i < index; i++)
-                if (g_str_equal(gaps->pdata[i], gaps->pdata[index]))
-                        return true;
-
-        return false;
-}
-
 int verb_logs(Client *client, char **operands) {
         g_autoptr(GPtrArray) gaps = g_ptr_array_new_with_free_func(g_free);
         g_auto(Logs) logs = {
@@ -611,9 +577,11 @@ int verb_logs(Client *client, char **operands) {
         if (logs.items->len == 0 && !follows)
                 client_say(client, "no entries");
         print_items(&logs, logs.n_lines);
-        for (guint i = 0; i < gaps->len && !client->output.quiet; i++)
-                if (!is_told(gaps, i))
-                        report_error("%s", (const char *) g_ptr_array_index(gaps, i));
+
+        /* Several runs may have the same gap. */
+        for (guint i = 0, first; i < gaps->len && !client->output.quiet; i++)
+                if (g_ptr_array_find_with_equal_func(gaps, gaps->pdata[i], g_str_equal, &first) && first == i)
+                        report_error("%s", (const char *) gaps->pdata[i]);
 
         return status == EXIT_SUCCESS && follows ? follow(&logs) : status;
 }

@@ -52,30 +52,24 @@ static int refuse(const char *status, const char *body, bool head) {
         return answer(status, "text/plain; charset=utf-8", body, head);
 }
 
-static bool is_known(const char *path) {
-        size_t length = strcspn(path, "?");
-
-        return (length == 1 && *path == '/') || (length == strlen("/metrics") && g_str_has_prefix(path, "/metrics"));
-}
-
-static bool is_loopback(const struct sockaddr_storage *address) {
-        const struct sockaddr_in *in = (const struct sockaddr_in *) address;
-        const struct in6_addr *in6 = &((const struct sockaddr_in6 *) address)->sin6_addr;
-
-        if (address->ss_family == AF_INET)
-                return ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-        /* A socket of all addresses gets IPv4 as a part of IPv6. */
-        return address->ss_family == AF_INET6 &&
-               (IN6_IS_ADDR_LOOPBACK(in6) || (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == IN_LOOPBACKNET));
-}
-
 /* A page of the web can make a browser of this machine send requests to this machine, under a host name of its own. So
  * requests over the loopback device must name an address or "localhost". */
 static bool is_for_this_host(const char *request) {
         struct sockaddr_storage own = {};
+        const struct sockaddr_in *in = (const struct sockaddr_in *) &own;
+        const struct in6_addr *in6 = &((const struct sockaddr_in6 *) &own)->sin6_addr;
         g_auto(GStrv) lines = g_strsplit(request, "\n", -1);
+        bool loopback = false;
 
-        if (getsockname(STDIN_FILENO, (struct sockaddr *) &own, &(socklen_t){ sizeof(own) }) < 0 || !is_loopback(&own))
+        if (getsockname(STDIN_FILENO, (struct sockaddr *) &own, &(socklen_t){ sizeof(own) }) < 0)
+                return true;
+        if (own.ss_family == AF_INET)
+                loopback = ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+        /* A socket of all addresses gets IPv4 as a part of IPv6. */
+        else if (own.ss_family == AF_INET6)
+                loopback =
+                        IN6_IS_ADDR_LOOPBACK(in6) || (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == IN_LOOPBACKNET);
+        if (!loopback)
                 return true;
 
         for (char **line = lines; *line; line++) {
@@ -113,7 +107,9 @@ static int serve(Client *client) {
         head = g_str_equal(words[0], "HEAD");
         if (!head && !g_str_equal(words[0], "GET"))
                 return refuse("405 Method Not Allowed", "Only GET and HEAD are allowed.\n", false);
-        if (!is_known(words[1]))
+
+        words[1][strcspn(words[1], "?")] = '\0';
+        if (!g_str_equal(words[1], "/") && !g_str_equal(words[1], "/metrics"))
                 return refuse("404 Not Found", "The metrics are at /metrics.\n", head);
         if (get_metrics(client, &text) != EXIT_SUCCESS || !text)
                 return refuse("503 Service Unavailable", "btd does not answer.\n", head);

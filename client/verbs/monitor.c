@@ -23,13 +23,6 @@ static void monitor_clear(Monitor *monitor) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Monitor, monitor_clear)
 
-static char *time_stamp(void) {
-        g_autoptr(GDateTime) now = g_date_time_new_now_local();
-        g_autofree char *seconds = g_date_time_format(now, "%H:%M:%S");
-
-        return g_strdup_printf("%s.%03d", seconds, g_date_time_get_microsecond(now) / 1000);
-}
-
 /* There is nothing left to do if nobody reads the events. */
 static void end_if_unread(const Monitor *monitor) {
         if (output_is_lost())
@@ -57,7 +50,9 @@ static void on_events(sd_bus_message *signal, void *userdata) {
 }
 
 static void on_reloaded(char **errors, void *userdata) {
-        g_autofree char *stamp = time_stamp();
+        g_autoptr(GDateTime) now = g_date_time_new_now_local();
+        g_autofree char *seconds = g_date_time_format(now, "%H:%M:%S"),
+                        *stamp = g_strdup_printf("%s.%03d", seconds, g_date_time_get_microsecond(now) / 1000);
         Monitor *monitor = userdata;
 
         event_print_reloaded(&monitor->client->output, stamp, errors);
@@ -65,22 +60,18 @@ static void on_reloaded(char **errors, void *userdata) {
 }
 
 /* Runs that have started while btd was away are followed from their first event on. */
-static int add_runs(const Monitor *monitor) {
+static int add_runs(const Monitor *monitor, bool from_now) {
         g_autoptr(GPtrArray) runs = NULL;
         int status = run_info_list(monitor->client, &runs);
 
-        for (guint i = 0; status == EXIT_SUCCESS && i < runs->len; i++)
-                follower_add(monitor->follower, ((const RunInfo *) g_ptr_array_index(runs, i))->id);
+        for (guint i = 0; status == EXIT_SUCCESS && i < runs->len; i++) {
+                const RunInfo *run = g_ptr_array_index(runs, i);
 
-        return status;
-}
-
-static int skip_runs(const Monitor *monitor) {
-        g_autoptr(GPtrArray) runs = NULL;
-        int status = run_info_list(monitor->client, &runs);
-
-        for (guint i = 0; status == EXIT_SUCCESS && i < runs->len; i++)
-                follower_add_from_now(monitor->follower, g_ptr_array_index(runs, i));
+                if (from_now)
+                        follower_add_from_now(monitor->follower, run);
+                else
+                        follower_add(monitor->follower, run->id);
+        }
 
         return status;
 }
@@ -92,7 +83,7 @@ static void on_back(const char *how, void *userdata) {
 
         status = follower_subscribe(monitor->follower);
         if (status == EXIT_SUCCESS)
-                status = add_runs(monitor);
+                status = add_runs(monitor, false);
         if (status != EXIT_SUCCESS && status != EXIT_NO_DAEMON)
                 watch_end(monitor->watch, status);
         if (status != EXIT_SUCCESS)
@@ -122,7 +113,7 @@ int verb_monitor(Client *client, char **operands) {
         if (status == EXIT_SUCCESS)
                 status = follower_subscribe(monitor.follower);
         if (status == EXIT_SUCCESS)
-                status = skip_runs(&monitor);
+                status = add_runs(&monitor, true);
         if (status != EXIT_SUCCESS)
                 return status;
 

@@ -5,22 +5,14 @@
 #include "basic/cleanup.h"
 #include "client/verbs/verbs.h"
 
-static int reload(Client *client, char ***ret_errors) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        int status;
-
-        status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "Reload", "a{sv}", 0);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        return client_read_strings(reply, ret_errors);
-}
-
 int verb_reload(Client *client, char **operands) {
+        g_autoptr(sd_bus_message) reply = NULL;
         g_auto(GStrv) errors = NULL;
         int status;
 
-        status = reload(client, &errors);
+        status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "Reload", "a{sv}", 0);
+        if (status == EXIT_SUCCESS)
+                status = client_read_strings(reply, &errors);
         if (status != EXIT_SUCCESS)
                 return status;
 

@@ -12,39 +12,14 @@
 #include "client/view/run-view.h"
 #include "run/replay.h"
 
-static int parse_until(const char *text, uint64_t *ret_until) {
-        *ret_until = UINT64_MAX;
-        if (text && !g_str_equal(text, "end") && span_parse(text, ret_until) < 0)
-                return report_usage("--until: '%s' is neither a time span such as '90s' or '1h 30min' nor 'end'", text);
-
-        return EXIT_SUCCESS;
-}
-
-static void print(const Client *client, const Recording *recording, const Replay *replay, uint64_t time) {
-        g_autoptr(json_object) chain = recording_causes_at(recording, replay);
-        g_autoptr(GPtrArray) nodes = recording_nodes_at(recording, replay, time);
-        g_autoptr(RunInfo) run = recording_run_at(recording, replay, time);
-        g_autoptr(GString) text = g_string_new(NULL);
-
-        if (client->output.json) {
-                output_print_json(run_view_to_json(client, run, chain, nodes));
-                return;
-        }
-
-        run_view_append(client, text, run, chain, nodes);
-        fputs(text->str, stdout);
-}
-
-static int report_too_early(const Recording *recording) {
-        g_autofree char *begin = span_format_rounded(recording_begin(recording));
-
-        return report_error("%s: no events from before %s are kept", recording->name, begin);
-}
-
 /* A time after the end of the run shows its end. */
 int replay_print(Client *client, const char *operand, uint64_t until) {
         g_autoptr(Recording) recording = NULL;
         g_autoptr(Replay) replay = NULL;
+        g_autoptr(json_object) chain = NULL;
+        g_autoptr(GPtrArray) nodes = NULL;
+        g_autoptr(RunInfo) run = NULL;
+        g_autoptr(GString) text = g_string_new(NULL);
         g_autofree char *error = NULL;
         uint64_t start;
         int status;
@@ -54,15 +29,26 @@ int replay_print(Client *client, const char *operand, uint64_t until) {
                 return status;
 
         until = MIN(until, recording_length(recording));
-        if (until < recording_begin(recording))
-                return report_too_early(recording);
+        if (until < recording_begin(recording)) {
+                g_autofree char *begin = span_format_rounded(recording_begin(recording));
+
+                return report_error("%s: no events from before %s are kept", recording->name, begin);
+        }
 
         start = recording->record->header.start;
         if (replay_new(recording->record, recording->definition, &replay, &error) < 0 ||
             replay_until(replay, start + until, &error) < 0)
                 return report_error("%s: %s", recording->name, error);
 
-        print(client, recording, replay, until);
+        chain = recording_causes_at(recording, replay);
+        nodes = recording_nodes_at(recording, replay, until);
+        run = recording_run_at(recording, replay, until);
+        if (client->output.json) {
+                output_print_json(run_view_to_json(client, run, chain, nodes));
+        } else {
+                run_view_append(client, text, run, chain, nodes);
+                fputs(text->str, stdout);
+        }
         return recording_report_damage(recording);
 }
 
@@ -81,9 +67,11 @@ int replay_end(const Recording *recording, RunInfo **ret_run, GPtrArray **ret_no
 }
 
 int verb_replay(Client *client, char **operands) {
-        uint64_t until;
-        int status;
+        const char *text = client->options.values[OPTION_UNTIL];
+        uint64_t until = UINT64_MAX;
 
-        status = parse_until(client->options.values[OPTION_UNTIL], &until);
-        return status != EXIT_SUCCESS ? status : replay_print(client, operands[0], until);
+        if (text && !g_str_equal(text, "end") && span_parse(text, &until) < 0)
+                return report_usage("--until: '%s' is neither a time span such as '90s' or '1h 30min' nor 'end'", text);
+
+        return replay_print(client, operands[0], until);
 }

@@ -77,20 +77,11 @@ static bool is_true(json_object *input, const char *key) {
 
 /* NULL: the tree has no file. */
 static int find_inputs(Client *client, const GPtrArray *trees, const char *name, json_object **ret_inputs) {
-        for (guint i = 0; i < trees->len; i++) {
-                TreeInfo *tree = g_ptr_array_index(trees, i);
-                int status;
+        TreeInfo *tree = tree_info_find(trees, name);
+        int status = tree && !tree->inputs ? tree_info_complete(client, tree) : EXIT_SUCCESS;
 
-                if (strcmp(tree->name, name) != 0)
-                        continue;
-                status = tree->inputs ? EXIT_SUCCESS : tree_info_complete(client, tree);
-                if (status == EXIT_SUCCESS)
-                        *ret_inputs = tree->inputs;
-                return status;
-        }
-
-        *ret_inputs = NULL;
-        return EXIT_SUCCESS;
+        *ret_inputs = tree ? tree->inputs : NULL;
+        return status;
 }
 
 /* A mistake must not cost the run. */
@@ -176,35 +167,18 @@ static int get_inputs(Client *client, const GPtrArray *trees, Restarted *run) {
 
 /* A tree that cannot be started must not be halted. */
 static int check_tree(Client *client, const GPtrArray *trees, const Restarted *run) {
-        for (guint i = 0; i < trees->len; i++) {
-                const TreeInfo *tree = g_ptr_array_index(trees, i);
+        const TreeInfo *tree = tree_info_find(trees, run->tree);
 
-                if (strcmp(tree->name, run->tree) != 0)
-                        continue;
-                if (strcmp(tree->state, "failed") == 0 && run->running)
-                        return report_error("tree '%s' has errors, so %s is not restarted; see 'btctl status %s'",
-                                            run->tree, run->id, run->tree);
-                if (strcmp(tree->state, "no file") != 0)
-                        return EXIT_SUCCESS;
-        }
+        if (tree && strcmp(tree->state, "failed") == 0 && run->running)
+                return report_error("tree '%s' has errors, so %s is not restarted; see 'btctl status %s'", run->tree,
+                                    run->id, run->tree);
+        if (tree && strcmp(tree->state, "no file") != 0)
+                return EXIT_SUCCESS;
 
         if (run->running)
                 return report_error("tree '%s' has no file, so %s is not restarted; use 'btctl run'", run->tree,
                                     run->id);
         return client_call(client, NULL, BTD_PATH, BTD_MANAGER, "GetTree", "s", run->tree);
-}
-
-static int find_run(Client *client, const GPtrArray *runs, const char *id, Restarted **ret_run) {
-        const RunInfo *found = target_choose_run(runs, id);
-        g_autoptr(RunInfo) past = NULL;
-
-        if (!found)
-                found = past = waiting_find_past(client, id);
-        if (!found)
-                return target_report_no_run(client, id);
-
-        *ret_run = restarted_new(found->tree, found->instance, found);
-        return EXIT_SUCCESS;
 }
 
 /* An earlier operand has named the same run, or starts the same one. */
@@ -227,14 +201,17 @@ static int add_operand(Client *client, const char *operand, const GPtrArray *run
                        GPtrArray *restarted) {
         g_autoptr(GPtrArray) own = g_ptr_array_new_with_free_func(restarted_free);
         g_autofree char *tree = NULL, *instance = NULL;
-        Restarted *named = NULL;
         int status;
 
         if (target_is_run_id(operand)) {
-                status = find_run(client, runs, operand, &named);
-                if (status != EXIT_SUCCESS)
-                        return status;
-                g_ptr_array_add(own, named);
+                const RunInfo *found = target_choose_run(runs, operand);
+                g_autoptr(RunInfo) past = NULL;
+
+                if (!found)
+                        found = past = waiting_find_past(client, operand);
+                if (!found)
+                        return target_report_no_run(client, operand);
+                g_ptr_array_add(own, restarted_new(found->tree, found->instance, found));
         } else {
                 target_split(operand, &tree, &instance);
                 for (guint i = 0; i < runs->len; i++) {
@@ -267,22 +244,9 @@ static int add_operand(Client *client, const char *operand, const GPtrArray *run
         return EXIT_SUCCESS;
 }
 
-/* A run may finish by itself meanwhile. */
-static int halt(Client *client, const char *id) {
-        static const char *const expected[] = { BTD_NOT_RUNNING, NULL };
-        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
-        int status, r;
-
-        status = client_message(client, BTD_PATH, BTD_MANAGER, "HaltRun", &message);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        r = sd_bus_message_append(message, "sa{sv}", id, 0);
-        return r < 0 ? client_bad_message(r) : client_send_expecting(client, message, expected, &reply);
-}
-
 /* Halts those that are running. A run that cannot be halted is not started again, so it is removed. */
 static int halt_all(Client *client, GPtrArray *restarted) {
+        static const char *const expected[] = { BTD_NOT_RUNNING, NULL };
         g_autoptr(Waiting) waiting = waiting_new(client, WAITING_QUIETLY);
         int status, result = EXIT_SUCCESS;
 
@@ -294,7 +258,12 @@ static int halt_all(Client *client, GPtrArray *restarted) {
                 const Restarted *run = g_ptr_array_index(restarted, i);
                 const RunInfo info = { .id = run->id, .instance = run->instance, .tree = run->tree };
 
-                status = run->running ? halt(client, run->id) : EXIT_SUCCESS;
+                /* A run may finish by itself meanwhile. */
+                if (run->running)
+                        status = client_call_expecting(client, expected, NULL, BTD_PATH, BTD_MANAGER, "HaltRun",
+                                                       "sa{sv}", run->id, 0);
+                else
+                        status = EXIT_SUCCESS;
                 if (status != EXIT_SUCCESS) {
                         result = status;
                         g_ptr_array_remove_index(restarted, i);

@@ -101,49 +101,44 @@ static int compare_nodes(Client *client, const char *path, const Recording *reco
 static int check_tree(Client *client, const Recording *recording, char **ret_hash) {
         const RecordHeader *header = &recording->record->header;
         g_autoptr(GPtrArray) trees = NULL;
+        const TreeInfo *tree;
+        bool same = true;
         int status = tree_info_list(client, &trees);
 
-        for (guint i = 0; status == EXIT_SUCCESS && i < trees->len; i++) {
-                const TreeInfo *tree = trees->pdata[i];
-                bool same = true;
-
-                if (!g_str_equal(tree->name, header->tree))
-                        continue;
-                status = client_get_string(client, tree->path, BTD_TREE, "Hash", ret_hash);
-                if (status != EXIT_SUCCESS || g_str_equal(*ret_hash, header->hash))
-                        return status;
-
-                status = compare_nodes(client, tree->path, recording, &same);
-                if (status == EXIT_SUCCESS && !same)
-                        status = report_error("tree '%s' has other nodes than at the time of %s; start it from its "
-                                              "beginning with 'btctl start'",
-                                              header->tree, header->run);
+        if (status != EXIT_SUCCESS)
                 return status;
-        }
 
-        return status != EXIT_SUCCESS ? status : target_report_no_tree(client, header->tree);
-}
+        tree = tree_info_find(trees, header->tree);
+        if (!tree)
+                return target_report_no_tree(client, header->tree);
 
-/* Its stored value is newer: a run between the two may have changed it. */
-static bool is_kept(const Recording *recording, const char *name) {
-        const Declaration *input = definition_scope_info(recording->definition, 0)->inputs;
+        status = client_get_string(client, tree->path, BTD_TREE, "Hash", ret_hash);
+        if (status != EXIT_SUCCESS || g_str_equal(*ret_hash, header->hash))
+                return status;
 
-        while (input->name && !g_str_equal(input->name, name))
-                input++;
-        return input->name && input->kept;
+        status = compare_nodes(client, tree->path, recording, &same);
+        if (status == EXIT_SUCCESS && !same)
+                status = report_error("tree '%s' has other nodes than at the time of %s; start it from its beginning "
+                                      "with 'btctl start'",
+                                      header->tree, header->run);
+        return status;
 }
 
 /* The variables of the start, and those that follow from the old run; what the user gives replaces both. */
 static int collect_sets(Client *client, const Recording *recording, json_object *state, GPtrArray *sets) {
-        const char *const *secrets = definition_scope_info(recording->definition, 0)->secrets;
+        const ScopeInfo *scope = definition_scope_info(recording->definition, 0);
         g_autoptr(json_object) own = variables_to_json(client->options.sets);
 
         json_object_object_foreach(recording->record->header.variables, name, value) {
                 const char *json = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN);
+                const Declaration *input = scope->inputs;
 
-                if (json_object_object_get_ex(own, name, NULL) || is_kept(recording, name))
+                /* The stored value of a kept variable is newer: a run between the two may have changed it. */
+                while (input->name && !g_str_equal(input->name, name))
+                        input++;
+                if (json_object_object_get_ex(own, name, NULL) || (input->name && input->kept))
                         continue;
-                if (secrets && g_strv_contains(secrets, name))
+                if (scope->secrets && g_strv_contains(scope->secrets, name))
                         return report_error("the input '%s' is secret, so its value is not stored; give it with --set "
                                             "%s=JSON",
                                             name, name);

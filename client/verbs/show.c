@@ -12,34 +12,29 @@ typedef struct Printer {
         bool begun;
 } Printer;
 
-static void print_header(const Client *client, const RecordHeader *header) {
-        g_autofree char *started = time_format_point(header->started);
-        g_autoptr(GString) line = g_string_new(NULL);
-
-        output_append(&client->output, line, STYLE_BOLD, header->run);
-        if (*header->instance)
-                output_appendf(&client->output, line, STYLE_PLAIN, " (%s)", header->instance);
-        output_appendf(&client->output, line, STYLE_PLAIN, " of tree '%s', started %s", header->tree, started);
-        output_print_line(&client->output, line);
-}
-
 static void on_event(const RunEvent *event, void *userdata) {
         Printer *printer = userdata;
         const RecordHeader *header = &printer->recording->record->header;
         const Tree *tree = definition_tree(printer->recording->definition);
         const Output *output = &printer->client->output;
         g_autofree char *path = event->node == NODE_NONE ? NULL : tree_node_path(tree, event->node), *stamp = NULL;
-        g_autoptr(GString) line = NULL;
+        g_autoptr(GString) line = g_string_new(NULL);
 
         if (output->json) {
                 output_print_json_line(event_to_json(header->run, path, header->started + event->time, event));
                 return;
         }
 
-        if (!printer->begun && !output->quiet)
-                print_header(printer->client, header);
+        if (!printer->begun && !output->quiet) {
+                g_autofree char *started = time_format_point(header->started);
+
+                output_append(output, line, STYLE_BOLD, header->run);
+                if (*header->instance)
+                        output_appendf(output, line, STYLE_PLAIN, " (%s)", header->instance);
+                output_appendf(output, line, STYLE_PLAIN, " of tree '%s', started %s", header->tree, started);
+                output_print_line(output, line);
+        }
         printer->begun = true;
-        line = g_string_new(NULL);
         stamp = event_stamp(event->time);
         event_append(output, line, stamp, header->run, path, event);
         output_print_line(output, line);

@@ -41,15 +41,6 @@ static void simulator_clear(Simulator *simulator) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Simulator, simulator_clear)
 
-/* Prints the errors as 'validate' does. */
-static void report_diagnostics(const Diagnostics *diagnostics) {
-        for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
-                g_autofree char *text = diagnostics_format(diagnostics, i);
-
-                report_line(text);
-        }
-}
-
 static int load_tree(Simulator *simulator, const char *file) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(file);
         int r;
@@ -142,24 +133,10 @@ static int parse_options(Simulator *simulator) {
         return status;
 }
 
-static void append_line(const Simulator *simulator, GString *line, const RunEvent *event) {
-        const Tree *tree = definition_tree(simulator->definition);
-        g_autofree char *path = event->node == NODE_NONE ? NULL : tree_node_path(tree, event->node), *stamp = NULL;
-
-        if (simulator->output.json) {
-                g_autoptr(json_object) json = event_to_json(simulator->title, path, 0, event);
-                g_autofree char *text = output_json_text(json, 0);
-
-                g_string_append(line, text);
-                return;
-        }
-
-        stamp = event_stamp(event->time);
-        event_append(&simulator->output, line, stamp, simulator->title, path, event);
-}
-
 static void on_event(const RunEvent *event, void *userdata) {
         Simulator *simulator = userdata;
+        const Tree *tree = definition_tree(simulator->definition);
+        g_autofree char *path = event->node == NODE_NONE ? NULL : tree_node_path(tree, event->node);
         g_autoptr(GString) line = g_string_new(NULL);
 
         if (event->node == NODE_NONE && event->status == STATUS_RUNNING)
@@ -167,7 +144,17 @@ static void on_event(const RunEvent *event, void *userdata) {
         if (simulator->client->output.quiet && !simulator->expectation)
                 return;
 
-        append_line(simulator, line, event);
+        if (simulator->output.json) {
+                g_autoptr(json_object) json = event_to_json(simulator->title, path, 0, event);
+                g_autofree char *text = output_json_text(json, 0);
+
+                g_string_append(line, text);
+        } else {
+                g_autofree char *stamp = event_stamp(event->time);
+
+                event_append(&simulator->output, line, stamp, simulator->title, path, event);
+        }
+
         if (simulator->expectation)
                 expectation_compare(simulator->expectation, line->str);
         else if (simulator->output.json)
@@ -197,24 +184,10 @@ static int report_comparison(Simulator *simulator) {
         return EXIT_FAILURE;
 }
 
-static int report_result(const Simulator *simulator, Status status) {
-        if (status != STATUS_RUNNING)
-                return report_exit_status(status_to_string(status));
-
-        return report_error("%s: %s", simulator->title, simulator->left);
-}
-
-/* The tree is named after its file. */
-static char *title_of(const char *file) {
-        g_autofree char *name = g_path_get_basename(file);
-
-        return g_str_has_suffix(name, ".json") ? g_strndup(name, strlen(name) - strlen(".json"))
-                                               : g_steal_pointer(&name);
-}
-
 int verb_simulate(Client *client, char **operands) {
         g_auto(Simulator) simulator = { .client = client, .output = client->output };
         const Options *options = &client->options;
+        g_autofree char *file = NULL;
         Status result;
         int status;
 
@@ -230,8 +203,17 @@ int verb_simulate(Client *client, char **operands) {
         if (status != EXIT_SUCCESS)
                 return status;
 
-        simulator.options.tree = simulator.title = title_of(operands[0]);
+        /* The tree is named after its file. */
+        file = g_path_get_basename(operands[0]);
+        simulator.title = g_str_has_suffix(file, ".json") ? g_strndup(file, strlen(file) - strlen(".json"))
+                                                          : g_steal_pointer(&file);
+        simulator.options.tree = simulator.title;
         result = simulate(simulator.definition, simulator.scenario, &simulator.options, on_event, &simulator);
 
-        return simulator.expectation ? report_comparison(&simulator) : report_result(&simulator, result);
+        if (simulator.expectation)
+                return report_comparison(&simulator);
+        if (result == STATUS_RUNNING)
+                return report_error("%s: %s", simulator.title, simulator.left);
+
+        return report_exit_status(status_to_string(result));
 }

@@ -45,22 +45,6 @@ static bool has(const Started *started, OptionId option) {
         return options_has(&started->client->options, option);
 }
 
-static json_object *started_to_json(const Started *started) {
-        json_object *json = json_object_new_object();
-
-        json_object_object_add(json, "id", json_object_new_string(started->id));
-        json_object_object_add(json, "tree", json_object_new_string(started->tree));
-        json_object_object_add(json, "instance", json_object_new_string(started->instance));
-
-        return json;
-}
-
-/* In a unit, btd must know which unit waits for the run. */
-static bool tells_that_it_waits(const Started *started) {
-        return started->waits &&
-               (has(started, OPTION_ATTACH) || has(started, OPTION_TOKEN) || g_getenv("INVOCATION_ID"));
-}
-
 /* btd takes the values as JSON text. */
 static int append_taken(const RunTaken *taken, sd_bus_message *message) {
         g_autoptr(GPtrArray) state = g_ptr_array_new_with_free_func(g_free);
@@ -79,6 +63,9 @@ static int append_taken(const RunTaken *taken, sd_bus_message *message) {
 
 static int append_options(const Started *started, sd_bus_message *message) {
         const char *token = started->client->options.values[OPTION_TOKEN];
+        /* In a unit, btd must know which unit waits for the run. */
+        bool awaited = started->waits && !started->text && !started->taken &&
+                       (has(started, OPTION_ATTACH) || has(started, OPTION_TOKEN) || g_getenv("INVOCATION_ID"));
         int r;
 
         r = sd_bus_message_open_container(message, 'a', "{sv}");
@@ -90,7 +77,7 @@ static int append_options(const Started *started, sd_bus_message *message) {
                 r = sd_bus_message_append(message, "{sv}", "replace", "b", true);
         if (r >= 0 && token)
                 r = sd_bus_message_append(message, "{sv}", "token", "s", token);
-        if (r >= 0 && !started->text && !started->taken && tells_that_it_waits(started))
+        if (r >= 0 && awaited)
                 r = sd_bus_message_append(message, "{sv}", "awaited", "b", true);
 
         return r < 0 ? r : sd_bus_message_close_container(message);
@@ -256,7 +243,12 @@ static int start(Started *started, Waiting *waiting) {
 
                 waiting_add(waiting, started->id, &run, started_token(started));
         } else if (client->output.json) {
-                output_print_json(started_to_json(started));
+                json_object *json = json_object_new_object();
+
+                json_object_object_add(json, "id", json_object_new_string(started->id));
+                json_object_object_add(json, "tree", json_object_new_string(started->tree));
+                json_object_object_add(json, "instance", json_object_new_string(started->instance));
+                output_print_json(json);
         } else {
                 puts(started->id);
         }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "basic/span.h"
 #include "client/bus/target.h"
 #include "client/files.h"
@@ -263,24 +264,6 @@ static void add_awaited(GArray *awaited, const Bar *bar) {
                             1);
 }
 
-/* The run of median duration, among those that succeeded or those that failed, whichever are more. */
-static const RunInfo *choose_typical(const GPtrArray *sorted) {
-        g_autoptr(GPtrArray) good = g_ptr_array_new(), bad = g_ptr_array_new();
-        const GPtrArray *more;
-
-        for (guint i = 0; i < sorted->len; i++) {
-                const RunInfo *run = sorted->pdata[i];
-
-                if (g_str_equal(run->status, "success"))
-                        g_ptr_array_add(good, sorted->pdata[i]);
-                else if (g_str_equal(run->status, "failure"))
-                        g_ptr_array_add(bad, sorted->pdata[i]);
-        }
-
-        more = good->len >= bad->len ? good : bad;
-        return more->len > 0 ? more->pdata[(more->len - 1) / 2] : NULL;
-}
-
 static gint compare_durations(gconstpointer a, gconstpointer b) {
         uint64_t x = run_info_duration(*(const RunInfo *const *) a), y = run_info_duration(*(const RunInfo *const *) b);
 
@@ -288,19 +271,26 @@ static gint compare_durations(gconstpointer a, gconstpointer b) {
 }
 
 static int find_typical(Client *client, const RecordFiles *files, const GPtrArray *runs, Report *report) {
-        g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+        g_autoptr(GPtrArray) good = g_ptr_array_new(), bad = g_ptr_array_new();
+        GPtrArray *more;
         g_autoptr(Timeline) timeline = NULL;
         g_autoptr(GByteArray) text = NULL;
         g_autofree char *error = NULL;
         const RunInfo *run;
         int status;
 
-        for (guint i = 0; i < runs->len; i++)
-                g_ptr_array_add(sorted, runs->pdata[i]);
-        g_ptr_array_sort(sorted, compare_durations);
-        run = choose_typical(sorted);
-        if (!run)
+        /* The run of median duration, among those that succeeded or those that failed, whichever are more. */
+        PTRS_FOREACH(RunInfo, it, runs) {
+                if (g_str_equal(it->status, "success"))
+                        g_ptr_array_add(good, it);
+                else if (g_str_equal(it->status, "failure"))
+                        g_ptr_array_add(bad, it);
+        }
+        more = good->len >= bad->len ? good : bad;
+        if (more->len == 0)
                 return EXIT_SUCCESS;
+        g_ptr_array_sort(more, compare_durations);
+        run = more->pdata[(more->len - 1) / 2];
 
         status = recording_read(client, files, run->id, &text, &error);
         if (status != EXIT_SUCCESS || !text)

@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "basic/foreach.h"
 #include "client/bus/target.h"
 #include "client/recording/record-files.h"
 #include "client/verbs/replay.h"
@@ -55,18 +56,10 @@ static void append_declarations(const Output *output, GString *text, const char 
         }
 }
 
-/* After a restart of btd, runs that had finished before are known only from their run records. */
-static char *describe_past(const GPtrArray *past) {
-        const RunInfo *last = past->len > 0 ? g_ptr_array_index(past, past->len - 1) : NULL;
-
-        return last ? g_strdup_printf("none now; the last was %s: %s, see 'btctl show %s'", last->id, last->status,
-                                      last->id)
-                    : g_strdup("none");
-}
-
 static void append_tree_header(const Output *output, GString *text, const TreeInfo *tree, const GPtrArray *past) {
         g_autoptr(GString) line = g_string_new(NULL);
-        g_autofree char *runs = describe_past(past);
+        const RunInfo *last = past->len > 0 ? g_ptr_array_index(past, past->len - 1) : NULL;
+        g_autofree char *runs = NULL;
 
         style_append_event(output, line, tree->name, tree->state, 0, tree->waiting);
         output_end_line(output, text, line);
@@ -78,44 +71,21 @@ static void append_tree_header(const Output *output, GString *text, const TreeIn
         run_view_append_field(output, text, "Autostart", tree_info_autostart(tree));
         append_declarations(output, text, "Inputs", tree->inputs);
         append_declarations(output, text, "Outputs", tree->outputs);
-        run_view_append_field(output, text, "Runs", runs);
+        /* After a restart of btd, runs that had finished before are known only from their run records. */
+        if (last)
+                runs = g_strdup_printf("none now; the last was %s: %s, see 'btctl show %s'", last->id, last->status,
+                                       last->id);
+        run_view_append_field(output, text, "Runs", runs ?: "none");
         append_diagnostics(output, text, tree);
 }
 
-/* Takes the duration from the root, because the clock may have been set since the start. A halting run continues after
- * its root has ended. */
-static void set_duration(RunInfo *run, const GPtrArray *nodes) {
-        const NodeInfo *root = g_ptr_array_index(nodes, 0);
-
-        if (strcmp(root->status, "running") == 0)
-                run->as_of = root->since + root->duration;
-}
-
-/* Another run of the tree can wait while this one is listed. A tree without a file is only in the list. */
-static int get_waiting(Client *client, const char *name, char **ret_waiting) {
-        g_autoptr(GPtrArray) trees = NULL;
-        const char *waiting = "";
-        int status = tree_info_list(client, &trees);
-
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        for (guint i = 0; i < trees->len; i++) {
-                const TreeInfo *tree = g_ptr_array_index(trees, i);
-
-                if (strcmp(tree->name, name) == 0)
-                        waiting = tree->waiting;
-        }
-
-        *ret_waiting = g_strdup(waiting);
-        return EXIT_SUCCESS;
-}
-
 static int show_run(Client *client, RunInfo *run) {
-        g_autofree char *waiting = NULL;
         g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(json_object) chain = NULL;
-        g_autoptr(GPtrArray) nodes = NULL;
+        g_autoptr(GPtrArray) nodes = NULL, trees = NULL;
+        const TreeInfo *tree;
+        const NodeInfo *root;
+        const char *waiting;
         json_object *json;
         int status;
 
@@ -124,12 +94,22 @@ static int show_run(Client *client, RunInfo *run) {
                 status = node_info_of_run(client, run->path, &nodes);
         if (status != EXIT_SUCCESS)
                 return status;
-        set_duration(run, nodes);
+
+        /* Takes the duration from the root, because the clock may have been set since the start. A halting run
+         * continues after its root has ended. */
+        root = g_ptr_array_index(nodes, 0);
+        if (strcmp(root->status, "running") == 0)
+                run->as_of = root->since + root->duration;
+
         status = cause_chain_get(client, run->path, &chain);
         if (status == EXIT_SUCCESS)
-                status = get_waiting(client, run->tree, &waiting);
+                status = tree_info_list(client, &trees);
         if (status != EXIT_SUCCESS)
                 return status;
+
+        /* Another run of the tree can wait while this one is listed. A tree without a file is only in the list. */
+        tree = tree_info_find(trees, run->tree);
+        waiting = tree ? tree->waiting : "";
 
         if (client->output.json) {
                 status = node_info_get_causes(client, run->path, nodes);
@@ -257,7 +237,7 @@ static void overview_clear(Overview *overview) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Overview, overview_clear)
 
-static int get_properties(Client *client, Overview *overview) {
+static int get_overview(Client *client, Overview *overview) {
         const struct {
                 const char *property;
                 char **ret_text;
@@ -267,30 +247,17 @@ static int get_properties(Client *client, Overview *overview) {
                 { "Status", &overview->status },
                 { "Disk", &overview->disk },
         };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-                int status = client_get_string(client, BTD_PATH, BTD_MANAGER, texts[i].property, texts[i].ret_text);
-
-                if (status != EXIT_SUCCESS)
-                        return status;
-        }
-
-        return client_get_strings(client, BTD_PATH, BTD_MANAGER, "TreeDirectories", &overview->tree_directories);
-}
-
-static int get_overview(Client *client, Overview *overview) {
         int status;
 
         /* A btd that is starting answers this call when it has recovered the runs, so it comes first. */
         status = run_info_list(client, &overview->runs);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        status = get_properties(client, overview);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        status = tree_info_list(client, &overview->trees);
+        for (size_t i = 0; status == EXIT_SUCCESS && i < G_N_ELEMENTS(texts); i++)
+                status = client_get_string(client, BTD_PATH, BTD_MANAGER, texts[i].property, texts[i].ret_text);
+        if (status == EXIT_SUCCESS)
+                status = client_get_strings(client, BTD_PATH, BTD_MANAGER, "TreeDirectories",
+                                            &overview->tree_directories);
+        if (status == EXIT_SUCCESS)
+                status = tree_info_list(client, &overview->trees);
         if (status != EXIT_SUCCESS)
                 return status;
 
@@ -308,7 +275,12 @@ static int get_overview(Client *client, Overview *overview) {
 }
 
 static json_object *overview_to_json(const Overview *overview) {
-        json_object *json = json_object_new_object();
+        json_object *json = json_object_new_object(), *trees = json_object_new_array(), *runs = json_object_new_array();
+
+        PTRS_FOREACH(const TreeInfo, tree, overview->trees)
+                json_object_array_add(trees, tree_info_to_json(tree));
+        PTRS_FOREACH(const RunInfo, run, overview->runs)
+                json_object_array_add(runs, run_info_to_json(run));
 
         json_object_object_add(json, "version", json_object_new_string(overview->version));
         json_object_object_add(json, "mode", json_object_new_string(overview->mode));
@@ -316,8 +288,8 @@ static json_object *overview_to_json(const Overview *overview) {
         json_object_object_add(json, "need_reload", json_object_new_boolean(overview->need_reload));
         json_object_object_add(json, "disk", json_object_new_string(overview->disk));
         json_object_object_add(json, "tree_directories", output_strings_to_json(overview->tree_directories));
-        json_object_object_add(json, "trees", tree_info_list_to_json(overview->trees));
-        json_object_object_add(json, "runs", run_info_list_to_json(overview->runs));
+        json_object_object_add(json, "trees", trees);
+        json_object_object_add(json, "runs", runs);
 
         return json;
 }
@@ -326,29 +298,18 @@ static bool has_errors(const TreeInfo *tree) {
         return strcmp(tree->state, "broken") == 0 || strcmp(tree->state, "failed") == 0;
 }
 
-static char *count_trees(const GPtrArray *trees) {
-        guint n_bad = 0;
-
-        for (guint i = 0; i < trees->len; i++)
-                n_bad += has_errors(g_ptr_array_index(trees, i));
-
-        return n_bad > 0 ? g_strdup_printf("%u, %u of them with errors", trees->len, n_bad)
-                         : g_strdup_printf("%u", trees->len);
-}
-
-static char *count_runs(const GPtrArray *runs) {
-        guint n_over = 0;
-
-        for (guint i = 0; i < runs->len; i++)
-                n_over += run_info_has_finished(g_ptr_array_index(runs, i));
-
-        return g_strdup_printf("%u running, %u finished", runs->len - n_over, n_over);
-}
-
 static void append_overview(const Output *output, GString *text, const Overview *overview) {
-        g_autofree char *path = g_strjoinv(":", overview->tree_directories), *trees = count_trees(overview->trees),
-                        *runs = count_runs(overview->runs);
+        g_autofree char *path = g_strjoinv(":", overview->tree_directories), *trees = NULL, *runs = NULL;
         g_autoptr(GString) line = g_string_new(NULL);
+        guint n_trees = overview->trees->len, n_bad = 0, n_runs = overview->runs->len, n_over = 0;
+
+        PTRS_FOREACH(const TreeInfo, tree, overview->trees)
+                n_bad += has_errors(tree);
+        PTRS_FOREACH(const RunInfo, run, overview->runs)
+                n_over += run_info_has_finished(run);
+        trees = n_bad > 0 ? g_strdup_printf("%u, %u of them with errors", n_trees, n_bad)
+                          : g_strdup_printf("%u", n_trees);
+        runs = g_strdup_printf("%u running, %u finished", n_runs - n_over, n_over);
 
         style_append_symbol(output, line, overview->status);
         output_appendf(output, line, STYLE_PLAIN, " btd %s, %s mode: ", overview->version, overview->mode);
@@ -372,30 +333,9 @@ static void append_overview(const Output *output, GString *text, const Overview 
         }
 }
 
-static void append_waits(const Output *output, GString *text, const Overview *overview) {
-        g_autoptr(GString) waits = g_string_new(NULL);
-
-        run_view_append_waits(output, waits, overview->trees, overview->runs);
-        if (waits->len > 0)
-                g_string_append_printf(text, "\n%s", waits->str);
-}
-
-static void append_troubles(const Output *output, GString *text, const GPtrArray *trees) {
-        g_autoptr(GString) troubles = g_string_new(NULL);
-
-        for (guint i = 0; i < trees->len; i++) {
-                const TreeInfo *tree = g_ptr_array_index(trees, i);
-
-                if (has_errors(tree))
-                        append_diagnostics(output, troubles, tree);
-        }
-
-        if (troubles->len > 0)
-                g_string_append_printf(text, "\n%s", troubles->str);
-}
-
 static int show_overview(Client *client) {
-        g_autoptr(GString) text = g_string_new(NULL);
+        const Output *output = &client->output;
+        g_autoptr(GString) text = g_string_new(NULL), waits = g_string_new(NULL), troubles = g_string_new(NULL);
         g_auto(Overview) overview = {};
         int status;
 
@@ -408,9 +348,15 @@ static int show_overview(Client *client) {
                 return EXIT_SUCCESS;
         }
 
-        append_overview(&client->output, text, &overview);
-        append_waits(&client->output, text, &overview);
-        append_troubles(&client->output, text, overview.trees);
+        append_overview(output, text, &overview);
+        run_view_append_waits(output, waits, overview.trees, overview.runs);
+        if (waits->len > 0)
+                g_string_append_printf(text, "\n%s", waits->str);
+        PTRS_FOREACH(const TreeInfo, tree, overview.trees)
+                if (has_errors(tree))
+                        append_diagnostics(output, troubles, tree);
+        if (troubles->len > 0)
+                g_string_append_printf(text, "\n%s", troubles->str);
         fputs(text->str, stdout);
         tree_info_warn(client, NULL);
 

@@ -149,11 +149,8 @@ static Definition *load(Target *target, const char *path, const char *draft, con
         target->text = text;
         (void) definition_load_file(path, node_type_tables, &sources, diagnostics, &definition);
         target->draft = NULL;
-        for (size_t i = 0; i < diagnostics_count(diagnostics) && !silent; i++) {
-                g_autofree char *message = diagnostics_format(diagnostics, i);
-
-                report_line(message);
-        }
+        if (!silent)
+                report_diagnostics(diagnostics);
 
         return definition;
 }
@@ -382,13 +379,6 @@ typedef enum Preset {
         PRESET_DISABLE,
 } Preset;
 
-/* The directory beside that of trees: /etc/btd/presets, /etc/btd/user-presets. */
-static char *preset_directory(const char *directory) {
-        return g_str_has_suffix(directory, "trees")
-                       ? g_strdup_printf("%.*spresets", (int) (strlen(directory) - strlen("trees")), directory)
-                       : g_build_filename(directory, "presets", NULL);
-}
-
 /* The first line that matches decides. */
 static int read_preset(const char *path, const char *tree, Preset *ret_preset) {
         g_autofree char *text = NULL;
@@ -426,8 +416,16 @@ static int find_preset(const Target *target, Preset *ret_preset) {
         int status = EXIT_SUCCESS;
 
         g_assert(target->directories);
-        for (char **directory = target->directories; *directory; directory++)
-                g_ptr_array_add(presets, preset_directory(*directory));
+
+        /* The directory beside that of trees: /etc/btd/presets, /etc/btd/user-presets. */
+        for (char **directory = target->directories; *directory; directory++) {
+                int length = (int) (strlen(*directory) - strlen("trees"));
+
+                if (g_str_has_suffix(*directory, "trees"))
+                        g_ptr_array_add(presets, g_strdup_printf("%.*spresets", length, *directory));
+                else
+                        g_ptr_array_add(presets, g_build_filename(*directory, "presets", NULL));
+        }
         g_ptr_array_add(presets, NULL);
 
         paths = g_ptr_array_new_with_free_func(g_free);

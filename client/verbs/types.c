@@ -7,6 +7,7 @@
 #include <json-c/json_tokener.h>
 #include <stdio.h>
 
+#include "basic/foreach.h"
 #include "basic/span.h"
 #include "client/files.h"
 #include "client/verbs/verbs.h"
@@ -67,11 +68,6 @@ static void append_limits(GString *text, const Param *param) {
                 g_string_append_printf(text, ", at most %s", max);
 }
 
-static void append_words(GString *text, const char *const *words) {
-        for (const char *const *word = words; *word; word++)
-                g_string_append_printf(text, "%s\"%s\"", word == words ? "" : ", ", *word);
-}
-
 /* Appends the formats of the parameter's texts, and whether it must not be empty. */
 static void append_format(GString *text, const Param *param) {
         if (param->format)
@@ -82,7 +78,8 @@ static void append_format(GString *text, const Param *param) {
                 g_string_append_printf(text, ", each key %s", param->key_format->name);
         if (param->kind == PARAM_STRINGS && param->values) {
                 g_string_append(text, param->open ? " such as " : " of ");
-                append_words(text, param->values);
+                for (const char *const *value = param->values; *value; value++)
+                        g_string_append_printf(text, "%s\"%s\"", value == param->values ? "" : ", ", *value);
         }
         if (param->elements && param->elements->kind == PARAM_INT) {
                 g_string_append(text, " of integers");
@@ -144,21 +141,16 @@ static void print_wrapped(const Output *output, const char *paragraphs, size_t i
         fputs(text->str, stdout);
 }
 
-/* Further lines are indented like the documentation. */
-static void print_param(const Output *output, const char *name, const char *text) {
-        g_autoptr(GString) line = g_string_new(NULL), wrapped = g_string_new(NULL);
-
-        output_append(output, line, STYLE_BOLD, name);
-        output_appendf(output, line, STYLE_DIM, " (%s)", text);
-        text_append_wrapped(wrapped, line->str, DOC_INDENT, width_of(output));
-        fputs(wrapped->str + DOC_INDENT - NAME_INDENT, stdout);
-}
-
 static void print_params(const Output *output, const Param *params, bool composite, const char *prefix) {
         for (const Param *param = params; param && param->name; param++) {
                 g_autofree char *name = g_strconcat(prefix, param->name, NULL), *text = param_text(param, composite);
+                g_autoptr(GString) line = g_string_new(NULL), wrapped = g_string_new(NULL);
 
-                print_param(output, name, text);
+                /* Further lines are indented like the documentation. */
+                output_append(output, line, STYLE_BOLD, name);
+                output_appendf(output, line, STYLE_DIM, " (%s)", text);
+                text_append_wrapped(wrapped, line->str, DOC_INDENT, width_of(output));
+                fputs(wrapped->str + DOC_INDENT - NAME_INDENT, stdout);
                 if (param->doc)
                         print_wrapped(output, param->doc, DOC_INDENT);
 
@@ -263,24 +255,9 @@ static void print_class(const Output *output, const GPtrArray *types, NodeClass 
         columns_print(columns, output);
 }
 
-/* Prints the keys that every node can have. */
-static void print_any_node(const Output *output) {
+static void print_types(const Output *output, const GPtrArray *types) {
         g_autoptr(Columns) columns = columns_new(2);
         g_autoptr(GString) line = g_string_new(NULL);
-
-        output_append(output, line, STYLE_BOLD, "Keys of any node");
-        puts(line->str);
-        for (const Param *param = common_attribute_params; param->name; param++) {
-                g_string_printf(line, "  %s", param->name);
-                columns_add(columns, line->str);
-                columns_add(columns, param->doc);
-        }
-
-        columns_print(columns, output);
-}
-
-static void print_types(const Output *output) {
-        g_autoptr(GPtrArray) types = node_types_list();
 
         for (NodeClass class = 0; class < G_N_ELEMENTS(classes); class ++) {
                 if (class > 0)
@@ -288,8 +265,16 @@ static void print_types(const Output *output) {
                 print_class(output, types, class);
         }
 
+        /* The keys that every node can have. */
         puts("");
-        print_any_node(output);
+        output_append(output, line, STYLE_BOLD, "Keys of any node");
+        puts(line->str);
+        for (const Param *param = common_attribute_params; param->name; param++) {
+                g_string_printf(line, "  %s", param->name);
+                columns_add(columns, line->str);
+                columns_add(columns, param->doc);
+        }
+        columns_print(columns, output);
 }
 
 static json_object *text_to_json(const char *text) {
@@ -356,16 +341,6 @@ static json_object *type_to_json(const NodeType *type) {
         return json;
 }
 
-static json_object *types_to_json(void) {
-        g_autoptr(GPtrArray) types = node_types_list();
-        json_object *json = json_object_new_array();
-
-        for (guint i = 0; i < types->len; i++)
-                json_object_array_add(json, type_to_json(g_ptr_array_index(types, i)));
-
-        return json;
-}
-
 static int show_type(const Client *client, const char *name) {
         g_autoptr(TypeIndex) types = type_index_new(node_type_tables);
         const NodeType *type = type_index_find(types, name);
@@ -384,13 +359,20 @@ static int show_type(const Client *client, const char *name) {
 }
 
 int verb_types(Client *client, char **operands) {
+        g_autoptr(GPtrArray) types = node_types_list();
+
         if (operands[0])
                 return show_type(client, operands[0]);
 
-        if (client->output.json)
-                output_print_json(types_to_json());
-        else
-                print_types(&client->output);
+        if (client->output.json) {
+                json_object *json = json_object_new_array();
+
+                PTRS_FOREACH(const NodeType, type, types)
+                        json_object_array_add(json, type_to_json(type));
+                output_print_json(json);
+        } else {
+                print_types(&client->output, types);
+        }
         return EXIT_SUCCESS;
 }
 

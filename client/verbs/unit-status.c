@@ -89,23 +89,6 @@ void unit_status_end(const UnitStatus *unit, const char *result, bool succeeded)
                 (void) sd_notify_barrier(false, BARRIER_USEC);
 }
 
-static void take_event(UnitStatus *unit, json_object *event) {
-        json_object *number = NULL, *node = NULL, *path = NULL, *status = NULL;
-
-        json_object_object_get_ex(event, "number", &number);
-        unit->misses = unit->misses || json_object_get_uint64(number) > unit->last_event + 1;
-        unit->last_event = MAX(unit->last_event, json_object_get_uint64(number));
-        if (!json_object_object_get_ex(event, "status", &status) || !json_object_object_get_ex(event, "node", &node) ||
-            !json_object_object_get_ex(event, "path", &path))
-                return;
-
-        if (strcmp(json_object_get_string(status), "running") == 0)
-                g_tree_replace(unit->running, GUINT_TO_POINTER(json_object_get_uint64(node)),
-                               g_strdup(json_object_get_string(path)));
-        else
-                g_tree_remove(unit->running, GUINT_TO_POINTER(json_object_get_uint64(node)));
-}
-
 bool unit_status_take(UnitStatus *unit, sd_bus_message *signal) {
         g_autoptr(json_object) events = NULL;
         g_autofree char *error = NULL;
@@ -115,8 +98,24 @@ bool unit_status_take(UnitStatus *unit, sd_bus_message *signal) {
             sd_bus_message_read(signal, "t", &last) < 0 || value_read_variable(signal, NULL, &events, &error) < 0)
                 return false;
 
-        for (size_t i = 0; i < json_object_array_length(events); i++)
-                take_event(unit, json_object_array_get_idx(events, i));
+        for (size_t i = 0; i < json_object_array_length(events); i++) {
+                json_object *event = json_object_array_get_idx(events, i);
+                json_object *number = NULL, *node = NULL, *path = NULL, *status = NULL;
+
+                json_object_object_get_ex(event, "number", &number);
+                unit->misses = unit->misses || json_object_get_uint64(number) > unit->last_event + 1;
+                unit->last_event = MAX(unit->last_event, json_object_get_uint64(number));
+                if (!json_object_object_get_ex(event, "status", &status) ||
+                    !json_object_object_get_ex(event, "node", &node) ||
+                    !json_object_object_get_ex(event, "path", &path))
+                        continue;
+
+                if (strcmp(json_object_get_string(status), "running") == 0)
+                        g_tree_replace(unit->running, GUINT_TO_POINTER(json_object_get_uint64(node)),
+                                       g_strdup(json_object_get_string(path)));
+                else
+                        g_tree_remove(unit->running, GUINT_TO_POINTER(json_object_get_uint64(node)));
+        }
         unit->misses = unit->misses || last > unit->last_event;
         return true;
 }

@@ -61,17 +61,6 @@ static int read_user(sd_bus_message *reply, json_object *users) {
         return r < 0 ? r : sd_bus_message_exit_container(reply);
 }
 
-/* "12.0 KiB (3%)"; a user without a share has no percentage. */
-static char *describe_use(json_object *user, const char *name) {
-        json_object *used = json_object_object_get(json_object_object_get(user, "used"), name),
-                    *share = json_object_object_get(json_object_object_get(user, "shares"), name);
-        uint64_t number = json_object_get_uint64(used), of = json_object_get_uint64(share);
-        g_autofree char *text = g_str_has_suffix(name, "-bytes") ? g_format_size_full(number, G_FORMAT_SIZE_IEC_UNITS)
-                                                                 : g_strdup_printf("%" PRIu64, number);
-
-        return of > 0 ? g_strdup_printf("%s (%" PRIu64 "%%)", text, number * 100 / of) : g_steal_pointer(&text);
-}
-
 static void print_users(const Output *output, json_object *users) {
         static const struct {
                 const char *head, *use;
@@ -100,9 +89,18 @@ static void print_users(const Output *output, json_object *users) {
                 output_appendf(output, line, STYLE_PLAIN, "%-10" PRIu64,
                                json_object_get_uint64(json_object_object_get(user, "uid")));
                 for (size_t j = 0; j < G_N_ELEMENTS(columns); j++) {
-                        g_autofree char *cell = describe_use(user, columns[j].use);
+                        const char *use = columns[j].use;
+                        json_object *used = json_object_object_get(json_object_object_get(user, "used"), use),
+                                    *share = json_object_object_get(json_object_object_get(user, "shares"), use);
+                        uint64_t number = json_object_get_uint64(used), of = json_object_get_uint64(share);
+                        g_autofree char *text = g_str_has_suffix(use, "-bytes")
+                                                        ? g_format_size_full(number, G_FORMAT_SIZE_IEC_UNITS)
+                                                        : g_strdup_printf("%" PRIu64, number),
+                                        *part = of > 0 ? g_strdup_printf("%s (%" PRIu64 "%%)", text, number * 100 / of)
+                                                       : NULL;
 
-                        output_appendf(output, line, STYLE_PLAIN, "  %*s", columns[j].width, cell);
+                        /* "12.0 KiB (3%)"; a user without a share has no percentage. */
+                        output_appendf(output, line, STYLE_PLAIN, "  %*s", columns[j].width, part ?: text);
                 }
                 output_appendf(output, line, STYLE_PLAIN, "  %7" PRIu64,
                                json_object_get_uint64(json_object_object_get(user, "refused")));

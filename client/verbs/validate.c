@@ -29,30 +29,6 @@ static json_object *diagnostic_to_json(const Diagnostic *diagnostic) {
         return json;
 }
 
-static json_object *file_to_json(const char *file, bool valid, const Diagnostics *diagnostics) {
-        json_object *json = json_object_new_object(), *list = json_object_new_array();
-
-        for (size_t i = 0; i < diagnostics_count(diagnostics); i++)
-                json_object_array_add(list, diagnostic_to_json(diagnostics_get(diagnostics, i)));
-
-        json_object_object_add(json, "file", json_object_new_string(file));
-        json_object_object_add(json, "valid", json_object_new_boolean(valid));
-        json_object_object_add(json, "diagnostics", list);
-
-        return json;
-}
-
-/* SARIF 2.1.0, section 3.30: columns are like ours, from 1, and the end is behind the last character. */
-static json_object *region_of(const Diagnostic *diagnostic) {
-        json_object *region = json_object_new_object();
-
-        json_object_object_add(region, "startLine", json_object_new_uint64(diagnostic->line));
-        json_object_object_add(region, "startColumn", json_object_new_uint64(diagnostic->column));
-        json_object_object_add(region, "endLine", json_object_new_uint64(diagnostic->end_line));
-        json_object_object_add(region, "endColumn", json_object_new_uint64(diagnostic->end_column));
-        return region;
-}
-
 static json_object *list_of(json_object *value) {
         json_object *list = json_object_new_array();
 
@@ -60,26 +36,26 @@ static json_object *list_of(json_object *value) {
         return list;
 }
 
-/* Section 3.11.5: a single brace would begin a placeholder. */
-static json_object *sarif_text(const char *text) {
-        g_autoptr(GString) escaped = g_string_new(text);
-
-        g_string_replace(escaped, "{", "{{", 0);
-        g_string_replace(escaped, "}", "}}", 0);
-        return json_object_new_string(escaped->str);
-}
-
-/* Section 3.27. A result about the file as a whole has no region. */
+/* SARIF 2.1.0, section 3.27. A result about the file as a whole has no region. */
 static json_object *sarif_result(const Diagnostic *diagnostic) {
         json_object *result = json_object_new_object(), *message = json_object_new_object();
         json_object *location = json_object_new_object(), *physical = json_object_new_object();
         json_object *artifact = json_object_new_object();
+        g_autoptr(GString) text = g_string_new(diagnostic->text);
         g_autofree char *uri = g_uri_escape_string(diagnostic->file, "/", false);
 
         json_object_object_add(artifact, "uri", json_object_new_string(uri));
         json_object_object_add(physical, "artifactLocation", artifact);
-        if (diagnostic->line > 0)
-                json_object_object_add(physical, "region", region_of(diagnostic));
+        /* Section 3.30: columns are like ours, from 1, and the end is behind the last character. */
+        if (diagnostic->line > 0) {
+                json_object *region = json_object_new_object();
+
+                json_object_object_add(region, "startLine", json_object_new_uint64(diagnostic->line));
+                json_object_object_add(region, "startColumn", json_object_new_uint64(diagnostic->column));
+                json_object_object_add(region, "endLine", json_object_new_uint64(diagnostic->end_line));
+                json_object_object_add(region, "endColumn", json_object_new_uint64(diagnostic->end_column));
+                json_object_object_add(physical, "region", region);
+        }
         json_object_object_add(location, "physicalLocation", physical);
         if (diagnostic->where) {
                 json_object *logical = json_object_new_object();
@@ -88,7 +64,10 @@ static json_object *sarif_result(const Diagnostic *diagnostic) {
                 json_object_object_add(location, "logicalLocations", list_of(logical));
         }
 
-        json_object_object_add(message, "text", sarif_text(diagnostic->text));
+        /* Section 3.11.5: a single brace would begin a placeholder. */
+        g_string_replace(text, "{", "{{", 0);
+        g_string_replace(text, "}", "}}", 0);
+        json_object_object_add(message, "text", json_object_new_string(text->str));
         json_object_object_add(result, "ruleId",
                                json_object_new_string(diagnostic->warning ? "tree-warning" : "tree-error"));
         json_object_object_add(result, "level", json_object_new_string(diagnostic->warning ? "warning" : "error"));
@@ -160,20 +139,16 @@ static void on_change(const char *key, json_object *from, json_object *to, void 
         json_object_array_add(changes->json, json);
 }
 
-/* An empty file, or a link to /dev/null. */
-static bool is_mask(const char *file) {
-        struct stat st;
-
-        return stat(file, &st) >= 0 && (search_path_is_mask(&st) || (S_ISREG(st.st_mode) && st.st_size == 0));
-}
-
 static void say_valid(const Client *client, const char *file, const char *tree, const Definition *definition,
                       const Changes *changes) {
         uint32_t n_nodes = definition_tree(definition) ? definition_tree(definition)->n_nodes : 0;
 
+        struct stat st;
+
         if (client->output.quiet)
                 return;
-        if (tree && is_mask(file))
+        /* An empty file, or a link to /dev/null. */
+        if (tree && stat(file, &st) >= 0 && (search_path_is_mask(&st) || (S_ISREG(st.st_mode) && st.st_size == 0)))
                 printf("%s: ok, hides drop-ins of this name in later directories\n", file);
         else if (tree)
                 printf("%s: ok, changes %s%s%s\n", file, changes->text->len > 0 ? "" : "nothing in ", tree,
@@ -205,7 +180,13 @@ static bool validate(const Client *client, const char *file, json_object *json, 
                 valid = tree_load(client, file, diagnostics, &definition) >= 0;
 
         if (json) {
-                json_object *result = file_to_json(file, valid, diagnostics);
+                json_object *result = json_object_new_object(), *found = json_object_new_array();
+
+                for (size_t i = 0; i < diagnostics_count(diagnostics); i++)
+                        json_object_array_add(found, diagnostic_to_json(diagnostics_get(diagnostics, i)));
+                json_object_object_add(result, "file", json_object_new_string(file));
+                json_object_object_add(result, "valid", json_object_new_boolean(valid));
+                json_object_object_add(result, "diagnostics", found);
 
                 if (tree) {
                         json_object_object_add(result, "extends", json_object_new_string(tree));
@@ -220,11 +201,7 @@ static bool validate(const Client *client, const char *file, json_object *json, 
         if (sarif)
                 return valid;
 
-        for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
-                g_autofree char *line = diagnostics_format(diagnostics, i);
-
-                report_line(line);
-        }
+        report_diagnostics(diagnostics);
         if (valid && !dropin)
                 warn_of_name(file);
         if (valid)

@@ -239,36 +239,23 @@ int verb_get(Client *client, char **operands) {
 }
 
 /* btctl set: sets several variables at once. */
-static GPtrArray *collect_sets(char **operands) {
-        GPtrArray *sets = g_ptr_array_new();
-
-        for (; *operands; operands++)
-                g_ptr_array_add(sets, *operands);
-
-        return sets;
-}
-
-static int set_variables(Client *client, const RunInfo *run, const GPtrArray *sets) {
+int verb_set(Client *client, char **operands) {
+        g_autoptr(GPtrArray) sets = g_ptr_array_new();
         g_autoptr(sd_bus_message) call = NULL;
+        g_autoptr(RunInfo) run = NULL;
         int status, r;
 
-        status = client_message(client, run->path, BTD_RUN, "SetVariables", &call);
+        for (char **set = operands + 1; *set; set++)
+                g_ptr_array_add(sets, *set);
+
+        status = variables_check("", sets);
+        if (status == EXIT_SUCCESS)
+                status = target_find_running(client, operands[0], &run);
+        if (status == EXIT_SUCCESS)
+                status = client_message(client, run->path, BTD_RUN, "SetVariables", &call);
         if (status != EXIT_SUCCESS)
                 return status;
 
         r = variables_append(call, sets);
         return r < 0 ? client_bad_message(r) : client_send(client, call, NULL);
-}
-
-int verb_set(Client *client, char **operands) {
-        g_autoptr(GPtrArray) sets = collect_sets(operands + 1);
-        g_autoptr(RunInfo) run = NULL;
-        int status;
-
-        status = variables_check("", sets);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        status = target_find_running(client, operands[0], &run);
-        return status != EXIT_SUCCESS ? status : set_variables(client, run, sets);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "client/bus/follower.h"
 #include "client/bus/target.h"
 #include "client/bus/watch.h"
@@ -223,19 +224,6 @@ static void get_nodes(const Waiting *waiting) {
                 watch_soon(waiting->watch, show_running_nodes);
 }
 
-/* Another run of the series has begun. */
-static void set_next(WaitedRun *run, const RunOutcome *outcome) {
-        const Waiting *waiting = run->waiting;
-        const Output *output = &waiting->client->output;
-
-        set_run(run, outcome->id, outcome->path, (uint64_t) g_get_real_time());
-        get_nodes(waiting);
-        if (waiting->follower)
-                follower_catch_up(waiting->follower, run->id);
-        else if (!output->quiet && !output->json)
-                event_print_started(output, "", run->id);
-}
-
 static void set_running(const WaitedRun *run, const char *status) {
         unit_status_set(run->waiting->unit, status);
         unit_status_check_ready(run->waiting->unit);
@@ -261,8 +249,16 @@ static void check_series(WaitedRun *run) {
                 return;
         }
 
-        if (strcmp(outcome.id, run->id) != 0)
-                set_next(run, &outcome);
+        if (strcmp(outcome.id, run->id) != 0) { /* another run of the series has begun */
+                const Waiting *waiting = run->waiting;
+
+                set_run(run, outcome.id, outcome.path, (uint64_t) g_get_real_time());
+                get_nodes(waiting);
+                if (waiting->follower)
+                        follower_catch_up(waiting->follower, run->id);
+                else if (!client->output.quiet && !client->output.json)
+                        event_print_started(&client->output, "", run->id);
+        }
         if (outcome.finished == 0 && !outcome.restarting)
                 set_running(run, outcome.status);
         /* The status is empty if btd knows no more than that another run follows. */
@@ -372,24 +368,12 @@ static void on_away(void *userdata) {
         unit_status_set(((const Waiting *) userdata)->unit, "cannot reach btd; waiting for it");
 }
 
-/* Says that the run of 'start' is still the same one. id: before btd was away. */
-static void report_back(const Waiting *waiting, const char *how, const char *id) {
-        const WaitedRun *run = g_ptr_array_index(waiting->runs, 0);
-
-        /* The run may have finished, and be in the history only. */
-        if (run->status)
-                return;
-
-        get_nodes(waiting);
-        if (!waiting->client->output.quiet && strcmp(run->id, id) == 0)
-                report_error("%s; %s continues", how, id);
-}
-
 /* Signals may have been missed. The next btd continues the runs. */
 static void on_back(const char *how, void *userdata) {
         Waiting *waiting = userdata;
         g_autoptr(GPtrArray) runs = NULL;
         g_autofree char *id = NULL;
+        const WaitedRun *first;
 
         if (waiting->unstarted) {
                 begin_again(waiting);
@@ -408,10 +392,15 @@ static void on_back(const char *how, void *userdata) {
         if (waiting_n_running(waiting) == 0)
                 return;
 
-        if (id)
-                report_back(waiting, how, id);
-        else if (!waiting->client->output.quiet)
+        first = g_ptr_array_index(waiting->runs, 0);
+        if (!waiting->start && !waiting->client->output.quiet)
                 report_error("%s; still waiting", how);
+        /* The run of 'start' may have finished, and be in the history only. */
+        if (waiting->start && !first->status) {
+                get_nodes(waiting);
+                if (!waiting->client->output.quiet && strcmp(first->id, id) == 0)
+                        report_error("%s; %s continues", how, id);
+        }
         if (waiting->follower)
                 follower_catch_up_all(waiting->follower);
 }
@@ -483,15 +472,6 @@ static void begin_again(Waiting *waiting) {
                 watch_end(waiting->watch, status);
 }
 
-/* A run that is not durable ends with btd. */
-static bool is_durable(const Client *client, const char *id) {
-        g_autofree char *path = NULL;
-        int durable = false;
-
-        return sd_bus_path_encode(BTD_PATH "/run", id, &path) >= 0 &&
-               client_try_get(client, path, "Durable", 'b', &durable) >= 0 && durable;
-}
-
 static WaitedRun *add(Waiting *waiting, const char *operand, const char *id) {
         WaitedRun *run = g_new0(WaitedRun, 1);
 
@@ -505,11 +485,16 @@ static WaitedRun *add(Waiting *waiting, const char *operand, const char *id) {
 
 void waiting_add(Waiting *waiting, const char *operand, const RunInfo *info, const char *token) {
         WaitedRun *run = add(waiting, operand, info->id);
+        g_autofree char *path = NULL;
+        int durable = false;
 
         run->instance = g_strdup(info->instance);
         run->token = g_strdup(token);
         run->started = info->started;
-        waiting->durable = waiting->durable || is_durable(waiting->client, info->id);
+        /* A run that is not durable ends with btd. */
+        if (!waiting->durable && sd_bus_path_encode(BTD_PATH "/run", info->id, &path) >= 0 &&
+            client_try_get(waiting->client, path, "Durable", 'b', &durable) >= 0)
+                waiting->durable = durable;
         follow(waiting, info->id);
         if (run_info_has_finished(info)) /* ... and another one follows */
                 set_end(run, info->status, info->cause, info->finished);
@@ -626,15 +611,6 @@ int waiting_start(Client *client, WaitingFor what, int (*start)(Waiting *waiting
         return status == EXIT_SUCCESS ? waiting_wait(waiting) : status;
 }
 
-/* Is another run of the series going to follow this one, which has finished? token: of the series, new. */
-static bool is_followed(const Client *client, const RunInfo *run, const char *token) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        RunOutcome outcome;
-
-        return run_info_get_outcome(client, run->tree, run->instance, token, NULL, &reply, &outcome) >= 0 &&
-               outcome.restarting;
-}
-
 static int add_operand_run(Waiting *waiting, const char *operand, const GPtrArray *runs) {
         const RunInfo *run = target_choose_run(runs, operand);
         g_autoptr(RunInfo) past = NULL;
@@ -664,20 +640,6 @@ static GPtrArray *newest_runs(const GPtrArray *runs, const char *operand) {
         }
 
         return newest;
-}
-
-/* Whether several runs of the tree are followed. */
-static bool is_several(const GPtrArray *runs, const char *operand) {
-        g_autoptr(GPtrArray) newest = newest_runs(runs, operand);
-        unsigned n = 0;
-
-        for (guint i = 0; i < newest->len; i++) {
-                const RunInfo *run = g_ptr_array_index(newest, i);
-
-                n += !run_info_has_finished(run) || *run->restart;
-        }
-
-        return n > 1;
 }
 
 /* A tree that has not run, or whose runs are in the history only. */
@@ -718,13 +680,20 @@ static int add_operand_tree(Waiting *waiting, const char *operand, const GPtrArr
 
         for (guint i = 0; i < newest->len; i++) {
                 const RunInfo *run = g_ptr_array_index(newest, i);
+                g_autoptr(sd_bus_message) reply = NULL;
                 g_autofree char *token = NULL;
+                RunOutcome outcome = {};
                 int status;
 
                 status = once ? EXIT_SUCCESS : client_get_string(waiting->client, run->path, BTD_RUN, "Token", &token);
                 if (status != EXIT_SUCCESS)
                         return status;
-                if (run_info_has_finished(run) && (!token || !is_followed(waiting->client, run, token)))
+
+                /* Another run of the series may follow one that has finished. */
+                if (run_info_has_finished(run) && (!token ||
+                                                   run_info_get_outcome(waiting->client, run->tree, run->instance,
+                                                                        token, NULL, &reply, &outcome) < 0 ||
+                                                   !outcome.restarting))
                         continue;
                 waiting_add(waiting, operand, run, token);
                 any = true;
@@ -735,33 +704,27 @@ static int add_operand_tree(Waiting *waiting, const char *operand, const GPtrArr
         return EXIT_SUCCESS;
 }
 
-/* Without btd, only what has finished can be waited for. */
-static int add_operand_file(Waiting *waiting, const char *operand, const RecordFiles *files) {
-        g_autofree char *tree = g_strndup(operand, strcspn(operand, ".@"));
-        g_autoptr(GPtrArray) runs = record_files_list(files, tree, true),
-                             unfinished = record_files_list(files, tree, false);
-        const RunInfo *finished = target_choose_run(runs, operand);
-
-        if (!finished || target_choose_run(unfinished, operand))
-                return client_no_daemon(waiting->client);
-
-        waiting_add_finished(waiting, finished);
-        return EXIT_SUCCESS;
-}
-
 /* An operand that is wrong does not keep the others from being waited for. */
 static int wait_for(Client *client, char **operands, WaitingFor what) {
         g_autoptr(Waiting) waiting = waiting_new(client, what);
         g_autoptr(RecordFiles) files = NULL;
-        g_autoptr(GPtrArray) runs = NULL;
+        g_autoptr(GPtrArray) runs = NULL, newest = NULL;
         int status = EXIT_SUCCESS, result = EXIT_SUCCESS;
+        unsigned n_followed = 0;
 
         if (what == WAITING_RESULTS)
                 status = record_files_find(client, &files);
+        /* Without btd, only what has finished can be waited for. */
         for (char **operand = operands; files && *operand; operand++) {
-                status = add_operand_file(waiting, *operand, files);
-                if (result == EXIT_SUCCESS)
-                        result = status;
+                g_autofree char *tree = g_strndup(*operand, strcspn(*operand, ".@"));
+                g_autoptr(GPtrArray) finished = record_files_list(files, tree, true),
+                                     unfinished = record_files_list(files, tree, false);
+                const RunInfo *run = target_choose_run(finished, *operand);
+
+                if (run && !target_choose_run(unfinished, *operand))
+                        waiting_add_finished(waiting, run);
+                else
+                        result = client_no_daemon(client);
         }
         if (files)
                 return result != EXIT_SUCCESS ? result : waiting_wait(waiting);
@@ -773,7 +736,11 @@ static int wait_for(Client *client, char **operands, WaitingFor what) {
         if (status != EXIT_SUCCESS)
                 return status;
 
-        if (waiting->follower && (operands[1] || is_several(runs, operands[0])))
+        /* Several runs of one tree can be followed, too. */
+        newest = newest_runs(runs, operands[0]);
+        PTRS_FOREACH(const RunInfo, run, newest)
+                n_followed += !run_info_has_finished(run) || *run->restart;
+        if (waiting->follower && (operands[1] || n_followed > 1))
                 follower_set_named(waiting->follower);
         for (char **operand = operands; *operand; operand++) {
                 status = target_is_run_id(*operand) ? add_operand_run(waiting, *operand, runs)

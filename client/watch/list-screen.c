@@ -163,15 +163,6 @@ static gint compare_rows(gconstpointer a, gconstpointer b, void *userdata) {
         return order ? order : strcmp(first->title, second->title);
 }
 
-static bool is_shown(const ListScreen *screen, const Row *row) {
-        g_autofree char *title = g_utf8_casefold(row->title, -1), *state = g_utf8_casefold(state_of(row), -1);
-
-        if (screen->only_running && !is_running(row))
-                return false;
-
-        return strstr(title, screen->filter) || strstr(state, screen->filter);
-}
-
 static char *row_key(const char *tree, const char *instance) {
         return g_strconcat(tree, "@", instance, NULL);
 }
@@ -200,23 +191,26 @@ static void add_past(Past *past, RunInfo *run) {
         }
 }
 
-/* Takes the run. btd can drop its object when the next one starts. */
-static void keep_past(ListScreen *screen, RunInfo *run) {
-        g_autofree char *key = row_key(run->tree, run->instance);
-        Past *past = g_hash_table_lookup(screen->past, key);
-
-        if (!past) {
-                past = g_new0(Past, 1);
-                g_hash_table_insert(screen->past, g_steal_pointer(&key), past);
-        }
-        g_clear_pointer(&run->path, g_free);
-        add_past(past, run);
-}
-
+/* Takes the runs that have finished. btd can drop the object of a run when the next one starts. */
 static void keep_finished(ListScreen *screen, GPtrArray *runs) {
-        for (guint i = runs->len; i > 0; i--)
-                if (run_info_has_finished(g_ptr_array_index(runs, i - 1)))
-                        keep_past(screen, g_ptr_array_steal_index_fast(runs, i - 1));
+        for (guint i = runs->len; i > 0; i--) {
+                g_autofree char *key = NULL;
+                RunInfo *run = g_ptr_array_index(runs, i - 1);
+                Past *past;
+
+                if (!run_info_has_finished(run))
+                        continue;
+
+                (void) g_ptr_array_steal_index_fast(runs, i - 1);
+                key = row_key(run->tree, run->instance);
+                past = g_hash_table_lookup(screen->past, key);
+                if (!past) {
+                        past = g_new0(Past, 1);
+                        g_hash_table_insert(screen->past, g_steal_pointer(&key), past);
+                }
+                g_clear_pointer(&run->path, g_free);
+                add_past(past, run);
+        }
 }
 
 static Row *add_row(GHashTable *rows, const char *name, const char *instance) {
@@ -250,17 +244,6 @@ static void add_run(GHashTable *rows, const RunInfo *run) {
         row->run = run;
 }
 
-static const TreeInfo *find_tree(const GPtrArray *trees, const char *name) {
-        for (guint i = 0; i < trees->len; i++) {
-                const TreeInfo *tree = g_ptr_array_index(trees, i);
-
-                if (g_str_equal(tree->name, name))
-                        return tree;
-        }
-
-        return NULL;
-}
-
 /* The row of the cursor stays that of the same tree and instance. */
 static void find_cursor(ListScreen *screen) {
         guint found = screen->at;
@@ -271,27 +254,15 @@ static void find_cursor(ListScreen *screen) {
         screen->at = MIN(found, MAX(screen->rows->len, 1) - 1);
 }
 
-/* Columns that have a text in some row, also in one that is not drawn, so that moving the cursor does not change them.
- * The others would take room from the last column. */
-static void find_used(ListScreen *screen) {
-        screen->has_auto = screen->has_last = false;
-        for (guint i = 0; i < screen->rows->len; i++) {
-                const Row *row = g_ptr_array_index(screen->rows, i);
-
-                screen->has_auto |= row->tree && row->tree->autostart;
-                screen->has_last |= row->last != NULL;
-        }
-}
-
 static void make_rows(ListScreen *screen) {
         g_autoptr(GHashTable) rows = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         GHashTableIter iter;
-        void *row, *value;
+        void *data;
 
         g_ptr_array_set_size(screen->rows, 0);
         g_hash_table_iter_init(&iter, screen->past);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                const Past *past = value;
+        while (g_hash_table_iter_next(&iter, NULL, &data)) {
+                const Past *past = data;
 
                 if (past->before)
                         add_run(rows, past->before);
@@ -303,15 +274,28 @@ static void make_rows(ListScreen *screen) {
                 (void) add_row(rows, ((const TreeInfo *) g_ptr_array_index(screen->trees, i))->name, "");
 
         g_hash_table_iter_init(&iter, rows);
-        while (g_hash_table_iter_next(&iter, NULL, &row)) {
-                ((Row *) row)->tree = find_tree(screen->trees, ((Row *) row)->name);
-                if (is_shown(screen, row))
+        while (g_hash_table_iter_next(&iter, NULL, &data)) {
+                Row *row = data;
+                g_autofree char *title = g_utf8_casefold(row->title, -1), *state = g_utf8_casefold(state_of(row), -1);
+                bool matches = strstr(title, screen->filter) || strstr(state, screen->filter);
+
+                row->tree = tree_info_find(screen->trees, row->name);
+                if (matches && (!screen->only_running || is_running(row)))
                         g_ptr_array_add(screen->rows, row);
                 else
                         free_row(row);
         }
         g_ptr_array_sort_with_data(screen->rows, compare_rows, screen);
-        find_used(screen);
+
+        /* Columns that have a text in some row, also in one that is not drawn, so that moving the cursor does not
+         * change them. The others would take room from the last column. */
+        screen->has_auto = screen->has_last = false;
+        for (guint i = 0; i < screen->rows->len; i++) {
+                const Row *row = g_ptr_array_index(screen->rows, i);
+
+                screen->has_auto |= row->tree && row->tree->autostart;
+                screen->has_last |= row->last != NULL;
+        }
         find_cursor(screen);
 }
 
@@ -409,44 +393,38 @@ static char *describe_nodes(const GPtrArray *nodes) {
         return g_string_free(g_steal_pointer(&text), false);
 }
 
-static void read_wait(ListScreen *screen, const RunInfo *run) {
-        g_autoptr(GPtrArray) nodes = NULL;
-        int64_t before = g_get_monotonic_time(), after;
-        Wait *wait;
-
-        if (node_info_of_run(screen->client, run->path, &nodes) != EXIT_SUCCESS) {
-                screen->next_read = before + NODES_USEC;
-                return;
-        }
-
-        after = g_get_monotonic_time();
-        wait = g_new(Wait, 1);
-        *wait = (Wait){ .text = describe_nodes(nodes), .read = after };
-        g_hash_table_insert(screen->waits, g_strdup(run->id), wait);
-        screen->next_read += (after - before) * NODES_SHARE;
-}
-
 /* Reads the nodes of the shown run that was read longest ago, if it is time. */
 static void read_waits(ListScreen *screen, unsigned rows) {
         int64_t now = g_get_monotonic_time();
 
         screen->next_read = MAX(screen->next_read, now - NODES_PAUSE);
         while ((now = g_get_monotonic_time()) >= screen->next_read) {
+                g_autoptr(GPtrArray) nodes = NULL;
                 const RunInfo *oldest = NULL;
-                int64_t read = now - NODES_USEC;
+                int64_t read = now - NODES_USEC, after;
+                Wait *wait;
 
                 for (guint i = screen->top; i < screen->rows->len && i < screen->top + rows; i++) {
                         const Row *row = g_ptr_array_index(screen->rows, i);
-                        const Wait *wait = row->run ? g_hash_table_lookup(screen->waits, row->run->id) : NULL;
+                        const Wait *known = row->run ? g_hash_table_lookup(screen->waits, row->run->id) : NULL;
 
-                        if (!is_running(row) || (wait ? wait->read : 0) >= read)
+                        if (!is_running(row) || (known ? known->read : 0) >= read)
                                 continue;
                         oldest = row->run;
-                        read = wait ? wait->read : 0;
+                        read = known ? known->read : 0;
                 }
                 if (!oldest)
                         return;
-                read_wait(screen, oldest);
+                if (node_info_of_run(screen->client, oldest->path, &nodes) != EXIT_SUCCESS) {
+                        screen->next_read = now + NODES_USEC;
+                        return;
+                }
+
+                after = g_get_monotonic_time();
+                wait = g_new(Wait, 1);
+                *wait = (Wait){ .text = describe_nodes(nodes), .read = after };
+                g_hash_table_insert(screen->waits, g_strdup(oldest->id), wait);
+                screen->next_read += (after - now) * NODES_SHARE;
         }
 }
 
@@ -487,21 +465,17 @@ static const char *reason_of(const ListScreen *screen, const Row *row) {
         return row->tree ? row->tree->description : "";
 }
 
-/* Two units are enough, and change less: a slow line has to carry each change. */
-static uint64_t round_age(uint64_t usec, bool running) {
-        const uint64_t second = G_USEC_PER_SEC, minute = 60 * second, hour = 60 * minute, day = 24 * hour;
-        uint64_t unit = usec >= day ? hour : usec >= (running ? hour : minute) ? minute : second;
-
-        return usec / unit * unit;
-}
-
 static void append_time(const Output *output, GString *cell, const Row *row) {
+        const uint64_t second = G_USEC_PER_SEC, minute = 60 * second, hour = 60 * minute, day = 24 * hour;
         g_autofree char *span = NULL;
-        uint64_t now = (uint64_t) g_get_real_time(), time = time_of(row);
+        uint64_t now = (uint64_t) g_get_real_time(), time = time_of(row), age = now > time ? now - time : 0, unit;
 
         if (!row->run)
                 return;
-        span = span_format_rounded(now > time ? round_age(now - time, is_running(row)) : 0);
+
+        /* Two units are enough, and change less: a slow line has to carry each change. */
+        unit = age >= day ? hour : age >= (is_running(row) ? hour : minute) ? minute : second;
+        span = span_format_rounded(age / unit * unit);
         output_append(output, cell, STYLE_PLAIN, span);
         if (!is_running(row))
                 output_append(output, cell, STYLE_DIM, " ago");
@@ -561,18 +535,6 @@ static char **make_foot(const ListScreen *screen) {
         return g_strsplit(g_strchomp(wrapped->str), "\n", -1);
 }
 
-/* It begins with the name of the row. */
-static void draw_foot(const Output *output, char **foot, unsigned row, unsigned n) {
-        for (unsigned i = 0; i < n; i++) {
-                size_t name = i == 0 ? strcspn(foot[i], " ") : 0;
-                g_autoptr(GString) line = g_string_new(NULL);
-
-                output_appendf(output, line, STYLE_BOLD, "%.*s", (int) name, foot[i]);
-                output_append(output, line, STYLE_PLAIN, foot[i] + name);
-                screen_line(row + i, line->str, false);
-        }
-}
-
 static void draw_rows(ListScreen *screen, unsigned rows) {
         const struct {
                 const char *title;
@@ -609,6 +571,7 @@ static void set_page(ListScreen *screen, unsigned page) {
 }
 
 void list_screen_draw(ListScreen *screen, unsigned rows, bool connected) {
+        const Output *output = &screen->client->output;
         g_auto(GStrv) foot = NULL;
         unsigned n;
 
@@ -626,19 +589,19 @@ void list_screen_draw(ListScreen *screen, unsigned rows, bool connected) {
                 screen_line(2, "No tree matches.", false);
         else if (screen->rows->len == 0)
                 screen_line(2, "btd has no trees; 'btctl status' shows the directories that it reads.", false);
-        draw_foot(&screen->client->output, foot, rows - n, n);
+
+        /* It begins with the name of the row. */
+        for (unsigned i = 0; i < n; i++) {
+                size_t name = i == 0 ? strcspn(foot[i], " ") : 0;
+                g_autoptr(GString) line = g_string_new(NULL);
+
+                output_appendf(output, line, STYLE_BOLD, "%.*s", (int) name, foot[i]);
+                output_append(output, line, STYLE_PLAIN, foot[i] + name);
+                screen_line(rows - n + i, line->str, false);
+        }
 }
 
 /* Keys. */
-
-static void move(ListScreen *screen, int64_t by) {
-        const Row *row;
-
-        screen->at = (guint) CLAMP((int64_t) screen->at + by, 0, (int64_t) MAX(screen->rows->len, 1) - 1);
-        row = current(screen);
-        g_free(screen->cursor);
-        screen->cursor = row ? g_strdup(row->title) : NULL;
-}
 
 void list_screen_select(ListScreen *screen, const char *tree, const char *instance) {
         g_free(screen->cursor);
@@ -653,10 +616,15 @@ void list_screen_filter(ListScreen *screen, const char *text) {
 }
 
 bool list_screen_key(ListScreen *screen, int key) {
-        int64_t rows = screen_key_rows(key, screen->page);
+        int64_t by = screen_key_rows(key, screen->page);
 
-        if (rows != 0) {
-                move(screen, rows);
+        if (by != 0) {
+                const Row *row;
+
+                screen->at = (guint) CLAMP((int64_t) screen->at + by, 0, (int64_t) MAX(screen->rows->len, 1) - 1);
+                row = current(screen);
+                g_free(screen->cursor);
+                screen->cursor = row ? g_strdup(row->title) : NULL;
                 return true;
         }
 
