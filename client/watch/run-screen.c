@@ -92,10 +92,6 @@ static void clear_shown(void *data) {
         g_free(shown->path);
 }
 
-static void free_time(void *time) {
-        g_free(time);
-}
-
 static int open_past(RunScreen *screen);
 static int go_to(RunScreen *screen, uint64_t event);
 
@@ -122,7 +118,7 @@ int run_screen_new(Client *client, const RunInfo *run, RunScreen **ret_screen) {
         g_array_set_clear_func(screen->events, clear_shown);
         screen->lines = g_ptr_array_new_with_free_func(g_free);
         screen->values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-        screen->lit = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_time);
+        screen->lit = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         screen->breakpoints = g_hash_table_new(NULL, NULL);
         screen->stops = g_array_new(false, false, sizeof(uint64_t));
         screen->only_past = !run->path;
@@ -226,15 +222,6 @@ static void read_breakpoints(RunScreen *screen) {
                 g_hash_table_add(screen->breakpoints, GUINT_TO_POINTER(nodes[i]));
 }
 
-/* Shows the end of a run that is not an object any more. */
-static void show_past(RunScreen *screen) {
-        screen->only_past = true;
-        g_clear_pointer(&screen->run->path, g_free);
-        g_hash_table_remove_all(screen->breakpoints);
-        if (open_past(screen) == EXIT_SUCCESS)
-                (void) go_to(screen, screen->at);
-}
-
 static void read_run(RunScreen *screen) {
         g_autoptr(GPtrArray) runs = NULL;
 
@@ -253,7 +240,12 @@ static void read_run(RunScreen *screen) {
                 return;
         }
 
-        show_past(screen);
+        /* Shows the end of a run that is not an object any more. */
+        screen->only_past = true;
+        g_clear_pointer(&screen->run->path, g_free);
+        g_hash_table_remove_all(screen->breakpoints);
+        if (open_past(screen) == EXIT_SUCCESS)
+                (void) go_to(screen, screen->at);
 }
 
 int run_screen_read(RunScreen *screen) {
@@ -306,58 +298,55 @@ void run_screen_take_nodes(RunScreen *screen, GPtrArray *nodes) {
         screen->stale_pane |= screen->pane == PANE_CAUSE;
 }
 
-/* The first line takes the place of the events that are not kept. */
-static void tell_beginning(RunScreen *screen) {
-        Shown *first = &g_array_index(screen->events, Shown, 0);
-        const RunEvent told = {
-                .number = first->event.number,
-                .time = first->event.time,
-                .node = NODE_NONE,
-                .what = "warning",
-                .text = g_strdup_printf("%" PRIu64 " earlier events are not shown here; 'btctl show %s' shows them",
-                                        first->event.number, screen->run->id),
-        };
-
-        clear_shown(first);
-        *first = (Shown){ .event = told };
-}
-
 static void add_event(RunScreen *screen, const char *path, const RunEvent *event) {
         const Shown shown = { .event = run_event_copy(event), .path = g_strdup(path) };
 
         if (screen->events->len >= EVENTS_MAX) {
+                Shown *first;
+                RunEvent told;
+
+                /* The first line takes the place of the events that are not kept. */
                 g_array_remove_range(screen->events, 0, EVENTS_MAX / 2);
-                tell_beginning(screen);
+                first = &g_array_index(screen->events, Shown, 0);
+                told = (RunEvent){
+                        .number = first->event.number,
+                        .time = first->event.time,
+                        .node = NODE_NONE,
+                        .what = "warning",
+                        .text = g_strdup_printf("%" PRIu64
+                                                " earlier events are not shown here; 'btctl show %s' shows them",
+                                                first->event.number, screen->run->id),
+                };
+                clear_shown(first);
+                *first = (Shown){ .event = told };
         }
         g_array_append_val(screen->events, shown);
         screen->scroll += screen->pane == PANE_EVENTS && screen->scroll > 0;
 }
 
-/* Events that happened while btctl did not read are not read later: the run record has them. */
-static void add_gap(RunScreen *screen, const RunEvent *next) {
-        uint64_t last = last_event(screen), n = next->number > last ? next->number - last - 1 : 0;
-        g_autofree char *text = g_strdup_printf("%" PRIu64 " events are not shown here; Left reads them", n);
-        const RunEvent gap = {
-                .number = last,
-                .time = next->time,
-                .node = NODE_NONE,
-                .what = "warning",
-                .text = text,
-        };
-
-        if (n > 0)
-                add_event(screen, NULL, &gap);
-}
-
 void run_screen_take_event(RunScreen *screen, const char *path, const RunEvent *event) {
         /* Events of nodes that change the run, too. */
         static const char *const of_run[] = { "breakpoint", "cleared", "at-breakpoint", NULL };
+        uint64_t last = last_event(screen);
 
         /* The run record may have had it already. */
-        if (event->number > 0 && event->number <= last_event(screen))
+        if (event->number > 0 && event->number <= last)
                 return;
 
-        add_gap(screen, event);
+        /* Events that happened while btctl did not read are not read later: the run record has them. */
+        if (event->number > last + 1) {
+                g_autofree char *text = g_strdup_printf("%" PRIu64 " events are not shown here; Left reads them",
+                                                        event->number - last - 1);
+                const RunEvent gap = {
+                        .number = last,
+                        .time = event->time,
+                        .node = NODE_NONE,
+                        .what = "warning",
+                        .text = text,
+                };
+
+                add_event(screen, NULL, &gap);
+        }
         add_event(screen, path, event);
         if (screen->replay)
                 return;
@@ -488,15 +477,6 @@ static int find_stops(RunScreen *screen) {
         return status;
 }
 
-/* The index in stops of the event that is shown. */
-static int64_t find_stop(const RunScreen *screen) {
-        int64_t i = screen->stops->len;
-
-        while (i > 0 && g_array_index(screen->stops, uint64_t, i - 1) > screen->at)
-                i--;
-        return i - 1;
-}
-
 static void return_to_present(RunScreen *screen) {
         if (screen->only_past || !screen->replay)
                 return;
@@ -516,7 +496,7 @@ static int look_back(RunScreen *screen) {
 
 /* A key that is held down can ask for more steps than can be drawn, so that all of them are taken at once. */
 static void take_steps(RunScreen *screen) {
-        int64_t steps = screen->steps, last, to;
+        int64_t steps = screen->steps, last, shown, to;
 
         screen->steps = 0;
         if (steps > 0 && !screen->replay)
@@ -528,7 +508,9 @@ static void take_steps(RunScreen *screen) {
                 return return_to_present(screen);
 
         last = (int64_t) screen->stops->len - 1;
-        to = find_stop(screen) + steps;
+        for (shown = last; shown >= 0 && g_array_index(screen->stops, uint64_t, shown) > screen->at;)
+                shown--;
+        to = shown + steps;
         if (to > last && !screen->only_past)
                 return return_to_present(screen);
         if (last >= 0 && go_to(screen, g_array_index(screen->stops, uint64_t, CLAMP(to, 0, last))) != EXIT_SUCCESS)
@@ -546,14 +528,6 @@ static int64_t many_steps(RunScreen *screen) {
 
 /* The panes. */
 
-static void add_lines(RunScreen *screen, const char *text) {
-        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-
-        for (char **line = lines; *line; line++)
-                if (**line || line[1])
-                        g_ptr_array_add(screen->lines, g_strdup(*line));
-}
-
 static json_object *get_variables(RunScreen *screen) {
         g_autoptr(sd_bus_message) reply = NULL;
         g_autofree char *error = NULL;
@@ -568,21 +542,6 @@ static json_object *get_variables(RunScreen *screen) {
         return values;
 }
 
-static bool is_lit(RunScreen *screen, const char *name, const char *text, bool first, int64_t now) {
-        const char *before = g_hash_table_lookup(screen->values, name);
-        const int64_t *until;
-
-        if (!first && g_strcmp0(before, text) != 0) {
-                int64_t *time = g_new(int64_t, 1);
-
-                *time = now + LIT_USEC;
-                g_hash_table_insert(screen->lit, g_strdup(name), time);
-        }
-        g_hash_table_insert(screen->values, g_strdup(name), g_strdup(text));
-        until = g_hash_table_lookup(screen->lit, name);
-        return until && *until > now;
-}
-
 static void read_variables(RunScreen *screen, int64_t now) {
         g_autoptr(json_object) values = get_variables(screen);
         bool first = g_hash_table_size(screen->values) == 0;
@@ -591,11 +550,23 @@ static void read_variables(RunScreen *screen, int64_t now) {
                 return;
 
         json_object_object_foreach(values, name, value) {
-                const char *text =
-                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+                const char *before = g_hash_table_lookup(screen->values, name),
+                           *text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN |
+                                                                                 JSON_C_TO_STRING_NOSLASHESCAPE);
                 g_autofree char *shown = excerpt(text, strlen(text));
-                bool lit = is_lit(screen, name, text, first, now);
                 g_autoptr(GString) line = g_string_new(NULL);
+                const int64_t *until;
+                bool lit;
+
+                if (!first && g_strcmp0(before, text) != 0) {
+                        int64_t *time = g_new(int64_t, 1);
+
+                        *time = now + LIT_USEC;
+                        g_hash_table_insert(screen->lit, g_strdup(name), time);
+                }
+                g_hash_table_insert(screen->values, g_strdup(name), g_strdup(text));
+                until = g_hash_table_lookup(screen->lit, name);
+                lit = until && *until > now;
 
                 /* Without colours, the mark says that it has changed. */
                 output_appendf(&screen->client->output, line, lit ? STYLE_YELLOW : STYLE_PLAIN, "%s %s=%s",
@@ -621,30 +592,32 @@ static json_object *get_cause(RunScreen *screen, uint32_t node) {
         return chain;
 }
 
-/* "Boot/Load: running, attempt 2 of 5; before: exited with status 3". Its row may be too short for that. */
-static char *describe_node(RunScreen *screen, uint32_t node) {
-        const NodeInfo *info = g_ptr_array_index(tree_rows_nodes(screen->rows), node);
-        g_autofree char *path = run_screen_node_path(screen),
-                        *text = g_strconcat(path, ": ", info->status, *info->detail ? ", " : "", info->detail, NULL);
-
-        return text_clean(text, screen->client->output.ascii);
-}
-
 static void read_cause(RunScreen *screen) {
         uint32_t node = run_screen_node(screen);
         g_autoptr(json_object) chain = node != NODE_INFO_ROOT ? get_cause(screen, node) : NULL;
-        g_autofree char *description = node != NODE_INFO_ROOT ? describe_node(screen, node) : NULL;
         g_autoptr(GString) text = g_string_new(NULL);
+        g_auto(GStrv) lines = NULL;
         gsize length;
 
-        if (description)
-                text_append_wrapped(text, description, 0, screen_columns());
+        /* "Boot/Load: running, attempt 2 of 5; before: exited with status 3". Its row may be too short for that. */
+        if (node != NODE_INFO_ROOT) {
+                const NodeInfo *info = g_ptr_array_index(tree_rows_nodes(screen->rows), node);
+                g_autofree char *path = run_screen_node_path(screen),
+                                *description = g_strconcat(path, ": ", info->status, *info->detail ? ", " : "",
+                                                           info->detail, NULL),
+                                *clean = text_clean(description, screen->client->output.ascii);
+
+                text_append_wrapped(text, clean, 0, screen_columns());
+        }
         length = text->len;
         if (json_object_is_type(chain, json_type_array))
                 cause_chain_append(&screen->client->output, text, chain);
         if (text->len == length)
                 g_string_append(text, "This node has not failed, and was neither skipped nor halted.");
-        add_lines(screen, text->str);
+        lines = g_strsplit(text->str, "\n", -1);
+        for (char **line = lines; *line; line++)
+                if (**line || line[1])
+                        g_ptr_array_add(screen->lines, g_strdup(*line));
 }
 
 static gint compare_lines(gconstpointer a, gconstpointer b) {
@@ -709,21 +682,18 @@ static void read_log(RunScreen *screen) {
                 g_ptr_array_add(screen->lines, g_strdup("No unit or process of this run has written to the journal."));
 }
 
-/* No signal tells that something was written to the log, or that a variable is not lit any more. */
-static bool pane_changes_silently(const RunScreen *screen) {
-        return (screen->pane == PANE_LOG && !screen->replay && screen->lines->len > 0) ||
-               (screen->pane == PANE_VARIABLES && g_hash_table_size(screen->lit) > 0);
-}
-
 static void read_pane(RunScreen *screen) {
         int64_t now = g_get_monotonic_time(),
                 pause = screen->pane == PANE_LOG ? MAX(LOG_USEC, screen->pane_took * LOG_SHARE) : PANE_USEC;
-        bool moved = screen->pane == PANE_CAUSE && screen->pane_node != run_screen_node(screen);
+        bool moved = screen->pane == PANE_CAUSE && screen->pane_node != run_screen_node(screen),
+             /* No signal tells that something was written to the log, or that a variable is not lit any more. */
+                changes_silently = (screen->pane == PANE_LOG && !screen->replay && screen->lines->len > 0) ||
+                                   (screen->pane == PANE_VARIABLES && g_hash_table_size(screen->lit) > 0);
         guint n = screen->lines->len;
 
         if (screen->pane == PANE_EVENTS || (!screen->connected && !screen->replay) ||
             (!moved && !(screen->pane_read == 0) &&
-             (!(screen->stale_pane || pane_changes_silently(screen)) || now - screen->pane_read < pause)))
+             (!(screen->stale_pane || changes_silently) || now - screen->pane_read < pause)))
                 return;
 
         g_ptr_array_set_size(screen->lines, 0);
@@ -743,51 +713,32 @@ static void read_pane(RunScreen *screen) {
                 screen->scroll += screen->lines->len - n;
 }
 
-static char *event_line(const RunScreen *screen, guint i) {
-        const Shown *shown = &g_array_index(screen->events, Shown, i);
-        g_autofree char *stamp = event_stamp(shown->event.time);
-        g_autoptr(GString) line = g_string_new(NULL);
-
-        event_append(&screen->client->output, line, stamp, screen->run->id, shown->path, &shown->event);
-        return g_string_free(g_steal_pointer(&line), false);
-}
-
-/* The number of lines of the pane; in the past, later events do not count. */
-static guint count_lines(const RunScreen *screen) {
-        guint n = screen->events->len;
-
-        if (screen->pane != PANE_EVENTS)
-                return screen->lines->len;
-        while (screen->replay && n > 0 && g_array_index(screen->events, Shown, n - 1).event.number > screen->at)
-                n--;
-        return n;
+static bool keeps_end(const RunScreen *screen) {
+        return screen->pane == PANE_EVENTS || screen->pane == PANE_LOG;
 }
 
 static void draw_pane(RunScreen *screen, unsigned row, unsigned rows) {
-        bool from_end = screen->pane == PANE_EVENTS || screen->pane == PANE_LOG;
-        guint n = count_lines(screen), most = n > rows ? n - rows : 0, first;
+        guint n = screen->pane == PANE_EVENTS ? screen->events->len : screen->lines->len, most, first;
 
+        /* In the past, later events do not count. */
+        if (screen->pane == PANE_EVENTS && screen->replay)
+                while (n > 0 && g_array_index(screen->events, Shown, n - 1).event.number > screen->at)
+                        n--;
+        most = n > rows ? n - rows : 0;
         screen->scroll = MIN(screen->scroll, most);
-        first = from_end ? most - screen->scroll : screen->scroll;
+        first = keeps_end(screen) ? most - screen->scroll : screen->scroll;
         for (guint i = first; i < n && i < first + rows; i++) {
-                g_autofree char *line = screen->pane == PANE_EVENTS ? event_line(screen, i)
-                                                                    : g_strdup(g_ptr_array_index(screen->lines, i));
+                if (screen->pane == PANE_EVENTS) {
+                        const Shown *shown = &g_array_index(screen->events, Shown, i);
+                        g_autofree char *stamp = event_stamp(shown->event.time);
+                        g_autoptr(GString) line = g_string_new(NULL);
 
-                screen_line(row + i - first, line, false);
+                        event_append(&screen->client->output, line, stamp, screen->run->id, shown->path, &shown->event);
+                        screen_line(row + i - first, line->str, false);
+                } else {
+                        screen_line(row + i - first, g_ptr_array_index(screen->lines, i), false);
+                }
         }
-}
-
-static void draw_pane_title(const RunScreen *screen, unsigned row) {
-        const Output *output = &screen->client->output;
-        g_autoptr(GString) line = g_string_new(output->ascii ? "--" : "──");
-
-        for (Pane pane = 0; pane < PANE_MAX_; pane++) {
-                bool open = pane == screen->pane;
-
-                output_appendf(output, line, open ? STYLE_BOLD : STYLE_DIM, open ? "[%s]" : " %s ", pane_names[pane]);
-                g_string_append(line, output->ascii ? "--" : "──");
-        }
-        screen_line(row, line->str, false);
 }
 
 /* The tree, and the line above it. */
@@ -815,23 +766,16 @@ static void draw_header(RunScreen *screen) {
         screen_line(0, line->str, false);
 }
 
-static void follow(RunScreen *screen) {
-        uint32_t active = tree_rows_active(screen->rows);
-        int64_t now = g_get_monotonic_time();
-
-        if (active == screen->cursor || (!screen->replay && tree_rows_is_active(screen->rows, screen->cursor) &&
-                                         now - screen->followed < STAY_USEC))
-                return;
-
-        screen->cursor = active;
-        screen->followed = now;
-}
-
 static void keep_in_sight(RunScreen *screen, unsigned rows) {
-        uint32_t row, n = tree_rows_count(screen->rows);
+        uint32_t row, n = tree_rows_count(screen->rows), active = tree_rows_active(screen->rows);
+        int64_t now = g_get_monotonic_time();
+        bool stays = !screen->replay && tree_rows_is_active(screen->rows, screen->cursor) &&
+                     now - screen->followed < STAY_USEC;
 
-        if (screen->follows)
-                follow(screen);
+        if (screen->follows && active != screen->cursor && !stays) {
+                screen->cursor = active;
+                screen->followed = now;
+        }
         row = cursor_row(screen);
         screen->page = rows;
         if (screen->top > row)
@@ -839,19 +783,6 @@ static void keep_in_sight(RunScreen *screen, unsigned rows) {
         if (row >= screen->top + rows)
                 screen->top = row + 1 - rows;
         screen->top = MIN(screen->top, n > rows ? n - rows : 0);
-}
-
-static void read_details(RunScreen *screen, int64_t now) {
-        g_autoptr(GArray) indices = g_array_new(false, false, sizeof(uint32_t));
-        g_autoptr(GPtrArray) nodes = NULL;
-
-        if (screen->replay || !screen->connected || now - screen->details_read < DETAILS_USEC)
-                return;
-
-        tree_rows_details(screen->rows, screen->top, screen->page, indices);
-        if (indices->len > 0 && node_info_of_some(screen->client, screen->run->path, indices, &nodes) == EXIT_SUCCESS)
-                tree_rows_merge(screen->rows, nodes);
-        screen->details_read = now;
 }
 
 static bool shows_breakpoint(const RunScreen *screen, uint32_t node) {
@@ -871,7 +802,17 @@ static void draw_tree(RunScreen *screen, unsigned rows) {
         uint32_t n, cursor;
 
         keep_in_sight(screen, rows);
-        read_details(screen, now);
+        if (!screen->replay && screen->connected && now - screen->details_read >= DETAILS_USEC) {
+                g_autoptr(GArray) indices = g_array_new(false, false, sizeof(uint32_t));
+                g_autoptr(GPtrArray) nodes = NULL;
+
+                tree_rows_details(screen->rows, screen->top, screen->page, indices);
+                if (indices->len > 0 &&
+                    node_info_of_some(screen->client, screen->run->path, indices, &nodes) == EXIT_SUCCESS)
+                        tree_rows_merge(screen->rows, nodes);
+                screen->details_read = now;
+        }
+
         n = tree_rows_count(screen->rows);
         cursor = cursor_row(screen);
         for (uint32_t i = screen->top; i < n && i < screen->top + rows; i++) {
@@ -888,6 +829,9 @@ static void draw_tree(RunScreen *screen, unsigned rows) {
 }
 
 void run_screen_draw(RunScreen *screen, unsigned rows, bool connected) {
+        const Output *output = &screen->client->output;
+        const char *dashes = output->ascii ? "--" : "──";
+        g_autoptr(GString) panes = g_string_new(dashes);
         unsigned pane = MAX(rows / 3, 3), tree = rows > pane + 3 ? rows - pane - 2 : 1;
 
         screen->connected = connected;
@@ -896,21 +840,20 @@ void run_screen_draw(RunScreen *screen, unsigned rows, bool connected) {
                 read_run(screen);
         draw_header(screen);
         draw_tree(screen, tree);
-        draw_pane_title(screen, tree + 1);
+
+        for (Pane it = 0; it < PANE_MAX_; it++) {
+                bool open = it == screen->pane;
+
+                output_appendf(output, panes, open ? STYLE_BOLD : STYLE_DIM, open ? "[%s]" : " %s ", pane_names[it]);
+                g_string_append(panes, dashes);
+        }
+        screen_line(tree + 1, panes->str, false);
         read_pane(screen);
         if (rows > tree + 2)
                 draw_pane(screen, tree + 2, rows - tree - 2);
 }
 
 /* Keys. */
-
-static void move(RunScreen *screen, int64_t by) {
-        int64_t row = (int64_t) cursor_row(screen) + by, n = tree_rows_count(screen->rows);
-
-        screen->follows = false;
-        if (n > 0)
-                screen->cursor = tree_rows_node(screen->rows, (uint32_t) CLAMP(row, 0, n - 1));
-}
 
 static void open_pane(RunScreen *screen, Pane pane) {
         screen->pane = pane;
@@ -939,29 +882,15 @@ void run_screen_search(RunScreen *screen, const char *text) {
         search(screen, false);
 }
 
-/* In a pane that keeps its end in sight, up is back. */
-static void scroll_pane(RunScreen *screen, bool up) {
-        bool from_end = screen->pane == PANE_EVENTS || screen->pane == PANE_LOG;
-
-        if (up == from_end)
-                screen->scroll++;
-        else if (screen->scroll > 0)
-                screen->scroll--;
-}
-
-/* Scrolls, so that what was unfolded can be seen: as much of it as there is room below the cursor's row. */
-static void show_below(RunScreen *screen) {
-        uint32_t row = cursor_row(screen), last = tree_rows_last_below(screen->rows, row);
-
-        if (last >= screen->top + screen->page)
-                screen->top = MIN(row, last + 1 - screen->page);
-}
-
 static bool key_of_tree(RunScreen *screen, int key) {
-        int64_t rows = screen_key_rows(key, screen->page);
+        int64_t by = screen_key_rows(key, screen->page), n = tree_rows_count(screen->rows);
+        uint32_t row, last;
 
-        if (rows != 0) {
-                move(screen, rows);
+        if (by != 0) {
+                screen->follows = false;
+                if (n > 0)
+                        screen->cursor = tree_rows_node(screen->rows,
+                                                        (uint32_t) CLAMP((int64_t) cursor_row(screen) + by, 0, n - 1));
                 return true;
         }
 
@@ -973,7 +902,13 @@ static bool key_of_tree(RunScreen *screen, int key) {
                 screen->cursor = run_screen_node(screen);
                 screen->follows = false;
                 tree_rows_toggle(screen->rows, screen->cursor);
-                show_below(screen);
+
+                /* Scrolls, so that what was unfolded can be seen: as much of it as there is room below the cursor's
+                 * row. */
+                row = cursor_row(screen);
+                last = tree_rows_last_below(screen->rows, row);
+                if (last >= screen->top + screen->page)
+                        screen->top = MIN(row, last + 1 - screen->page);
                 return true;
         case '+':
         case '-':
@@ -1015,7 +950,11 @@ bool run_screen_key(RunScreen *screen, int key) {
                 return true;
         case 'K':
         case 'J':
-                scroll_pane(screen, key == 'K');
+                /* In a pane that keeps its end in sight, up is back. */
+                if ((key == 'K') == keeps_end(screen))
+                        screen->scroll++;
+                else if (screen->scroll > 0)
+                        screen->scroll--;
                 return true;
         case 't':
                 screen->steps = 0;

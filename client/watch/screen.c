@@ -29,22 +29,6 @@ static GPtrArray *shown, *next; /* the lines of the last picture and of the next
 /* A tenth of a second at 9,600 baud. */
 #define BUSY_BYTES 96
 
-static void setup_colours(const Output *output) {
-        static const short colours[STYLE_MAX_] = {
-                [STYLE_RED] = COLOR_RED,   [STYLE_GREEN] = COLOR_GREEN,     [STYLE_YELLOW] = COLOR_YELLOW,
-                [STYLE_CYAN] = COLOR_CYAN, [STYLE_MAGENTA] = COLOR_MAGENTA,
-        };
-
-        with_colours = output->colour && has_colors();
-        if (!with_colours)
-                return;
-
-        start_color();
-        use_default_colors();
-        for (int i = STYLE_RED; i < STYLE_MAX_; i++)
-                init_pair((short) i, colours[i], -1);
-}
-
 int screen_check(void) {
         if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
                 return report_error("'watch' needs a terminal; 'btctl status' and 'btctl follow' do not");
@@ -53,6 +37,10 @@ int screen_check(void) {
 }
 
 int screen_begin(const Output *output) {
+        static const short colours[STYLE_MAX_] = {
+                [STYLE_RED] = COLOR_RED,   [STYLE_GREEN] = COLOR_GREEN,     [STYLE_YELLOW] = COLOR_YELLOW,
+                [STYLE_CYAN] = COLOR_CYAN, [STYLE_MAGENTA] = COLOR_MAGENTA,
+        };
         const char *term = g_getenv("TERM");
 
         screen = term && *term ? newterm(NULL, stdout, stdin) : NULL;
@@ -68,7 +56,13 @@ int screen_begin(const Output *output) {
         shown = g_ptr_array_new_with_free_func(g_free);
         next = g_ptr_array_new_with_free_func(g_free);
         with_ascii = output->ascii;
-        setup_colours(output);
+        with_colours = output->colour && has_colors();
+        if (with_colours) {
+                start_color();
+                use_default_colors();
+                for (int i = STYLE_RED; i < STYLE_MAX_; i++)
+                        init_pair((short) i, colours[i], -1);
+        }
         cbreak();
         noecho();
         nonl();
@@ -206,13 +200,6 @@ static attr_t attribute_of(unsigned code) {
         }
 }
 
-static void note_line(unsigned row, const char *text) {
-        if (row >= next->len)
-                g_ptr_array_set_size(next, (gint) row + 1);
-        g_free(g_ptr_array_index(next, row));
-        g_ptr_array_index(next, row) = g_strdup(text);
-}
-
 void screen_line(unsigned row, const char *text, bool marked) {
         g_autoptr(GString) line = g_string_new(text);
         attr_t base = marked ? A_REVERSE : A_NORMAL;
@@ -222,7 +209,11 @@ void screen_line(unsigned row, const char *text, bool marked) {
                 return;
 
         text_ellipsize(line, screen_columns(), with_ascii);
-        note_line(row, line->str);
+        if (row >= next->len)
+                g_ptr_array_set_size(next, (gint) row + 1);
+        g_free(g_ptr_array_index(next, row));
+        g_ptr_array_index(next, row) = g_strdup(line->str);
+
         move((int) row, 0);
         clrtoeol();
         attrset(base);
@@ -263,20 +254,18 @@ static const char *line_of(const GPtrArray *picture, guint row) {
         return row < picture->len && g_ptr_array_index(picture, row) ? g_ptr_array_index(picture, row) : "";
 }
 
-static size_t count_changes(const char *before, const char *after) {
-        size_t a = strlen(before), b = strlen(after), n = MAX(a, b) - MIN(a, b);
-
-        for (size_t i = 0; i < MIN(a, b); i++)
-                n += before[i] != after[i];
-        return n > 0 ? n + MOVE_BYTES : 0;
-}
-
 size_t screen_show(void) {
         GPtrArray *last = shown;
         size_t n = 0;
 
-        for (guint row = 0; row < screen_rows(); row++)
-                n += count_changes(line_of(shown, row), line_of(next, row));
+        for (guint row = 0; row < screen_rows(); row++) {
+                const char *before = line_of(shown, row), *after = line_of(next, row);
+                size_t a = strlen(before), b = strlen(after), changes = MAX(a, b) - MIN(a, b);
+
+                for (size_t i = 0; i < MIN(a, b); i++)
+                        changes += before[i] != after[i];
+                n += changes > 0 ? changes + MOVE_BYTES : 0;
+        }
         refresh();
         shown = next;
         next = last;

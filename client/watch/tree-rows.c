@@ -25,37 +25,16 @@ static NodeInfo *node_at(const TreeRows *rows, uint32_t index) {
         return g_ptr_array_index(rows->nodes, index);
 }
 
-static bool has_status(const NodeInfo *node, const char *const *statuses) {
-        return g_strv_contains(statuses, node->status);
-}
-
 static bool is_active(const NodeInfo *node) {
         static const char *const active[] = { "running", "waiting", "halting", NULL };
 
-        return has_status(node, active);
+        return g_strv_contains(active, node->status);
 }
 
 static bool has_failed(const NodeInfo *node) {
         static const char *const failed[] = { "failure", "error", NULL };
 
-        return has_status(node, failed);
-}
-
-static bool is_done(const NodeInfo *node) {
-        static const char *const done[] = { "success", "skipped", "halted", NULL };
-
-        return has_status(node, done);
-}
-
-/* Nodes come in depth-first order, so a node ends where its last child ends. */
-static void find_ends(TreeRows *rows) {
-        for (uint32_t i = rows->nodes->len; i > 0; i--) {
-                uint32_t index = i - 1, parent = node_at(rows, index)->parent;
-
-                rows->ends[index] = MAX(rows->ends[index], index + 1);
-                if (parent < index)
-                        rows->ends[parent] = MAX(rows->ends[parent], rows->ends[index]);
-        }
+        return g_strv_contains(failed, node->status);
 }
 
 TreeRows *tree_rows_new(GPtrArray *nodes) {
@@ -73,7 +52,15 @@ TreeRows *tree_rows_new(GPtrArray *nodes) {
         rows->stale = true;
         for (guint i = 0; i < nodes->len; i++)
                 rows->times[i] = now;
-        find_ends(rows);
+
+        /* Nodes come in depth-first order, so a node ends where its last child ends. */
+        for (uint32_t i = nodes->len; i > 0; i--) {
+                uint32_t index = i - 1, parent = node_at(rows, index)->parent;
+
+                rows->ends[index] = MAX(rows->ends[index], index + 1);
+                if (parent < index)
+                        rows->ends[parent] = MAX(rows->ends[parent], rows->ends[index]);
+        }
         return rows;
 }
 
@@ -143,14 +130,12 @@ void tree_rows_merge(TreeRows *rows, GPtrArray *changed) {
         }
 }
 
-static bool is_element_list(const TreeRows *rows, uint32_t node) {
-        const NodeInfo *info = node_at(rows, node);
-
-        return g_str_equal(info->type, "ForEach") && node + 1 < rows->ends[node] &&
-               rows->ends[node + 1] < rows->ends[node];
-}
-
 static bool is_folded(const TreeRows *rows, uint32_t node) {
+        static const char *const done[] = { "success", "skipped", "halted", NULL };
+        const NodeInfo *info = node_at(rows, node);
+        bool has_elements = g_str_equal(info->type, "ForEach") && node + 1 < rows->ends[node] &&
+                            rows->ends[node + 1] < rows->ends[node];
+
         if (rows->ends[node] == node + 1 || rows->folds[node] == TREE_FOLD_OPEN)
                 return false;
         if (rows->folds[node] == TREE_FOLD_CLOSED)
@@ -158,16 +143,7 @@ static bool is_folded(const TreeRows *rows, uint32_t node) {
         if (rows->only_failed || rows->only_changed)
                 return false;
 
-        return node > 0 && (is_done(node_at(rows, node)) || is_element_list(rows, node));
-}
-
-static void find_wanted(TreeRows *rows) {
-        for (uint32_t i = 0; i < rows->nodes->len; i++)
-                rows->wanted[i] = (!rows->only_failed || has_failed(node_at(rows, i))) &&
-                                  (!rows->only_changed || rows->changed[i]);
-        for (uint32_t i = rows->nodes->len; i > 1; i--)
-                if (rows->wanted[i - 1])
-                        rows->wanted[node_at(rows, i - 1)->parent] = true;
+        return node > 0 && (g_strv_contains(done, info->status) || has_elements);
 }
 
 static void refresh(TreeRows *rows) {
@@ -175,7 +151,13 @@ static void refresh(TreeRows *rows) {
                 return;
 
         rows->stale = false;
-        find_wanted(rows);
+        for (uint32_t i = 0; i < rows->nodes->len; i++)
+                rows->wanted[i] = (!rows->only_failed || has_failed(node_at(rows, i))) &&
+                                  (!rows->only_changed || rows->changed[i]);
+        for (uint32_t i = rows->nodes->len; i > 1; i--)
+                if (rows->wanted[i - 1])
+                        rows->wanted[node_at(rows, i - 1)->parent] = true;
+
         g_array_set_size(rows->shown, 0);
         for (uint32_t i = 0; i < rows->nodes->len;) {
                 if (!rows->wanted[i]) {
@@ -279,18 +261,6 @@ static bool contains(const char *text, const char *folded) {
         return lower && strstr(lower, folded);
 }
 
-static bool matches(const NodeInfo *node, const char *folded) {
-        return contains(node->name, folded) || contains(node->type, folded) || contains(node->title, folded) ||
-               contains(node->detail, folded);
-}
-
-static void unfold_above(TreeRows *rows, uint32_t node) {
-        for (uint32_t i = node_at(rows, node)->parent; i < rows->nodes->len; i = node_at(rows, i)->parent)
-                if (is_folded(rows, i))
-                        rows->folds[i] = TREE_FOLD_OPEN;
-        rows->stale = true;
-}
-
 bool tree_rows_search(TreeRows *rows, const char *text, uint32_t after, bool backwards, uint32_t *ret_node) {
         g_autofree char *folded = g_utf8_casefold(text, -1);
         uint32_t n = rows->nodes->len;
@@ -298,10 +268,16 @@ bool tree_rows_search(TreeRows *rows, const char *text, uint32_t after, bool bac
         refresh(rows);
         for (uint32_t k = 1; k <= n; k++) {
                 uint32_t i = (after + (backwards ? n - k : k)) % n;
+                const NodeInfo *node = node_at(rows, i);
 
-                if (!rows->wanted[i] || !matches(node_at(rows, i), folded))
+                if (!rows->wanted[i] || !(contains(node->name, folded) || contains(node->type, folded) ||
+                                          contains(node->title, folded) || contains(node->detail, folded)))
                         continue;
-                unfold_above(rows, i);
+
+                for (uint32_t above = node->parent; above < n; above = node_at(rows, above)->parent)
+                        if (is_folded(rows, above))
+                                rows->folds[above] = TREE_FOLD_OPEN;
+                rows->stale = true;
                 *ret_node = i;
                 return true;
         }
@@ -330,18 +306,8 @@ uint32_t tree_rows_active(const TreeRows *rows) {
         return best;
 }
 
-/* "[12 nodes]". Of a ForEach, btd says how many elements are done; the nodes are those of a few copies. */
-static void append_folded(const TreeRows *rows, const Output *output, GString *line, uint32_t node) {
-        uint32_t n = rows->ends[node] - node - 1;
-
-        if (g_str_equal(node_at(rows, node)->type, "ForEach"))
-                output_append(output, line, STYLE_DIM, " [+]");
-        else
-                output_appendf(output, line, STYLE_DIM, n == 1 ? " [%u node]" : " [%u nodes]", n);
-}
-
 void tree_rows_append(TreeRows *rows, const Output *output, GString *line, uint32_t row, int64_t now) {
-        uint32_t index = tree_rows_node(rows, row);
+        uint32_t index = tree_rows_node(rows, row), n;
         NodeInfo *node;
         uint64_t duration;
 
@@ -354,6 +320,13 @@ void tree_rows_append(TreeRows *rows, const Output *output, GString *line, uint3
                 node->duration += (uint64_t) (now - rows->times[index]);
         tree_view_append_node(output, line, rows->nodes, rows->last_children, index);
         node->duration = duration;
-        if (is_folded(rows, index))
-                append_folded(rows, output, line, index);
+        if (!is_folded(rows, index))
+                return;
+
+        /* Of a ForEach, btd says how many elements are done; the nodes are those of a few copies. */
+        n = rows->ends[index] - index - 1;
+        if (g_str_equal(node->type, "ForEach"))
+                output_append(output, line, STYLE_DIM, " [+]");
+        else
+                output_appendf(output, line, STYLE_DIM, n == 1 ? " [%u node]" : " [%u nodes]", n);
 }

@@ -31,7 +31,7 @@ typedef struct Action Action;
 /* The run, node and tree of a question, noted when the key was pressed: the cursor may move before the answer, and
  * another run may follow. */
 typedef struct Subject {
-        char *text;            /* for the question */
+        char *text;            /* for the question: a node, a tree or a run; NULL: there is none */
         char *run, *node;      /* for btctl's verbs; NULL: there is none */
         char *tree, *instance; /* NULL: there is none */
 } Subject;
@@ -179,46 +179,20 @@ static void enter_beside(View *view, bool back) {
 struct Action {
         int key;
         const char *question;
-        bool takes_text, /* else y or n */
-                of_run;  /* else also in the list */
-        int (*carry_out)(View *view, const Subject *subject);
+        bool takes_text,                              /* else y or n */
+                of_run,                               /* else also in the list */
+                of_node;                              /* of the one under the cursor */
+        int (*verb)(Client *client, char **operands); /* of btctl, with the run, and if so the node and the text */
+        int (*carry_out)(View *view, const Subject *subject); /* if it is no verb */
 };
-
-static int do_pause(View *view, const Subject *subject) {
-        return verb_pause(view->client, (char *[]){ subject->run, NULL });
-}
-
-static int do_resume(View *view, const Subject *subject) {
-        return verb_resume(view->client, (char *[]){ subject->run, NULL });
-}
-
-static int do_step(View *view, const Subject *subject) {
-        return verb_step(view->client, (char *[]){ subject->run, NULL });
-}
-
-static int do_break(View *view, const Subject *subject) {
-        return verb_break(view->client, (char *[]){ subject->run, subject->node, NULL });
-}
 
 static int do_clear(View *view, const Subject *subject) {
         int status;
 
         view->client->options.given |= OPTION_BIT(OPTION_CLEAR);
-        status = do_break(view, subject);
+        status = verb_break(view->client, (char *[]){ subject->run, subject->node, NULL });
         view->client->options.given &= ~OPTION_BIT(OPTION_CLEAR);
         return status;
-}
-
-static int do_force(View *view, const Subject *subject) {
-        return verb_force(view->client, (char *[]){ subject->run, subject->node, view->answer->str, NULL });
-}
-
-static int do_set(View *view, const Subject *subject) {
-        return verb_set(view->client, (char *[]){ subject->run, view->answer->str, NULL });
-}
-
-static int do_halt(View *view, const Subject *subject) {
-        return verb_halt(view->client, (char *[]){ subject->run, NULL });
 }
 
 static int do_search(View *view, const Subject *subject) {
@@ -270,19 +244,23 @@ static int do_start(View *view, const Subject *subject) {
         return view->run ? enter_by_id(view, id) : EXIT_SUCCESS;
 }
 
-static const Action search_action = { '/', "Search: ", true, true, do_search };
-static const Action filter_action = { '/', "Show only rows with: ", true, false, do_filter };
-static const Action again_action = { 'a', "Start %s again, with the same variables? [y/n]", false, true, do_start };
-static const Action clear_action = { 'b', "Remove the breakpoint of %s? [y/n]", false, true, do_clear };
+static const Action search_action = { '/', "Search: ", true, true, .carry_out = do_search };
+static const Action filter_action = { '/', "Show only rows with: ", true, false, .carry_out = do_filter };
+static const Action again_action = {
+        'a', "Start %s again, with the same variables? [y/n]", false, true, .carry_out = do_start,
+};
+static const Action clear_action = {
+        'b', "Remove the breakpoint of %s? [y/n]", false, true, true, .carry_out = do_clear,
+};
 static const Action actions[] = {
-        { 'p', "Pause %s? [y/n]", false, true, do_pause },
-        { 'r', "Resume %s? [y/n]", false, true, do_resume },
-        { 's', "Step %s by one tick? [y/n]", false, true, do_step },
-        { 'b', "Set a breakpoint at %s? [y/n]", false, true, do_break },
-        { 'F', "Outcome of %s (success, failure or skipped): ", true, true, do_force },
-        { 'v', "Set a variable of %s, KEY=JSON: ", true, true, do_set },
-        { 'x', "Halt %s? [y/n]", false, false, do_halt },
-        { 'a', "Start %s? [y/n]", false, false, do_start },
+        { 'p', "Pause %s? [y/n]", false, true, false, verb_pause },
+        { 'r', "Resume %s? [y/n]", false, true, false, verb_resume },
+        { 's', "Step %s by one tick? [y/n]", false, true, false, verb_step },
+        { 'b', "Set a breakpoint at %s? [y/n]", false, true, true, verb_break },
+        { 'F', "Outcome of %s (success, failure or skipped): ", true, true, true, verb_force },
+        { 'v', "Set a variable of %s, KEY=JSON: ", true, true, false, verb_set },
+        { 'x', "Halt %s? [y/n]", false, false, false, verb_halt },
+        { 'a', "Start %s? [y/n]", false, false, .carry_out = do_start },
 };
 
 static const Action *find_action(const View *view, int key) {
@@ -308,38 +286,26 @@ static void clear_subject(Subject *subject) {
         *subject = (Subject){};
 }
 
-static void find_subject(View *view) {
+static void ask(View *view, const Action *action) {
         const RunInfo *run = run_of(view);
         const char *tree = run ? run->tree : list_screen_tree(view->list);
+        Subject *subject = &view->subject;
 
-        clear_subject(&view->subject);
-        view->subject = (Subject){
+        clear_subject(subject);
+        *subject = (Subject){
                 .run = g_strdup(run ? run->id : NULL),
                 .node = view->run ? g_strdup_printf("#%u", run_screen_node(view->run)) : NULL,
                 .tree = g_strdup(tree),
                 .instance = g_strdup(run ? run->instance : ""),
         };
-}
+        if (action->of_node)
+                subject->text = run_screen_node_path(view->run);
+        else if (action->key != 'a' || !tree || !*subject->instance)
+                subject->text = g_strdup(action->key == 'a' ? tree : subject->run);
+        else
+                subject->text = g_strdup_printf("%s@%s", tree, subject->instance);
 
-/* A node, a tree or a run. NULL: there is none. */
-static char *subject_text(const View *view, const Action *action) {
-        const Subject *subject = &view->subject;
-
-        if (action->key == 'b' || action->key == 'F')
-                return run_screen_node_path(view->run);
-        if (action->key != 'a' || !subject->tree)
-                return g_strdup(action->key == 'a' ? subject->tree : subject->run);
-
-        return *subject->instance ? g_strdup_printf("%s@%s", subject->tree, subject->instance)
-                                  : g_strdup(subject->tree);
-}
-
-static void ask(View *view, const Action *action) {
-        const RunInfo *run = run_of(view);
-
-        find_subject(view);
-        view->subject.text = subject_text(view, action);
-        if (!view->subject.text && action->key != '/')
+        if (!subject->text && action->key != '/')
                 (void) report_error("there is no run here");
         else if (action->key == 'x' && run_info_has_finished(run) && !*run->restart)
                 (void) report_error("%s has finished: %s", run->id, run->status);
@@ -349,16 +315,20 @@ static void ask(View *view, const Action *action) {
 
 static void finish_question(View *view, bool carry_out) {
         const Action *action = g_steal_pointer(&view->asking);
+        const Subject *subject = &view->subject;
+        char *operands[4] = { subject->run };
+        unsigned n = 1;
+        int status = EXIT_FAILURE;
 
-        if (carry_out && action->carry_out(view, &view->subject) == EXIT_SUCCESS && view->run)
+        if (action->of_node)
+                operands[n++] = subject->node;
+        if (action->takes_text)
+                operands[n] = view->answer->str;
+        if (carry_out)
+                status = action->verb ? action->verb(view->client, operands) : action->carry_out(view, subject);
+        if (status == EXIT_SUCCESS && view->run)
                 run_screen_refresh(view->run);
         g_string_truncate(view->answer, 0);
-}
-
-static void erase_character(GString *text) {
-        const char *last = g_utf8_find_prev_char(text->str, text->str + text->len);
-
-        g_string_truncate(text, last ? (gsize) (last - text->str) : 0);
 }
 
 static void answer(View *view, int key) {
@@ -368,9 +338,11 @@ static void answer(View *view, int key) {
                 finish_question(view, view->answer->len > 0 || view->asking == &filter_action);
         else if (key == KEY_OF_ESCAPE)
                 finish_question(view, false);
-        else if (key == KEY_OF_BACKSPACE)
-                erase_character(view->answer);
-        else if (key >= ' ' && key < KEY_OF_UP && g_unichar_isprint((gunichar) key))
+        else if (key == KEY_OF_BACKSPACE) {
+                const char *text = view->answer->str, *last = g_utf8_find_prev_char(text, text + view->answer->len);
+
+                g_string_truncate(view->answer, last ? (gsize) (last - text) : 0);
+        } else if (key >= ' ' && key < KEY_OF_UP && g_unichar_isprint((gunichar) key))
                 g_string_append_unichar(view->answer, (gunichar) key);
 }
 
@@ -427,25 +399,6 @@ static void draw_help(const View *view) {
         }
 }
 
-/* A text that is typed ends with its cursor. */
-static char *question_text(const View *view) {
-        g_auto(GStrv) parts = g_strsplit(view->asking->question, "%s", 2);
-        bool later = view->asking->of_run && view->asking != &search_action && run_screen_is_back(view->run);
-
-        return g_strconcat(later ? "This shows the past; the run has continued. " : "", parts[0],
-                           parts[1] ? view->subject.text : "", parts[1] ?: "", view->answer->str,
-                           view->asking->takes_text ? "_" : "", NULL);
-}
-
-static const char *keys_text(const View *view) {
-        if (view->helps)
-                return "Press a key to return.";
-        if (view->run)
-                return "? keys  Enter fold  / search  f failed  Tab pane  Left earlier  Esc list  q quit";
-
-        return "? keys  Enter open  o order  f running  / filter  a start  x halt  q quit";
-}
-
 /* A message or a question can need several lines. They cover what was drawn there. */
 static void draw_wrapped(const View *view, Style style, const char *text, unsigned rows) {
         const Output *output = &view->client->output;
@@ -467,46 +420,38 @@ static void draw_wrapped(const View *view, Style style, const char *text, unsign
 }
 
 static void draw_last_lines(const View *view, unsigned rows) {
-        g_autofree char *question = view->asking ? question_text(view) : NULL;
+        if (view->asking) {
+                const Action *action = view->asking;
+                g_auto(GStrv) parts = g_strsplit(action->question, "%s", 2);
+                bool later = action->of_run && action != &search_action && run_screen_is_back(view->run);
+                /* A text that is typed ends with its cursor. */
+                g_autofree char *question = g_strconcat(later ? "This shows the past; the run has continued. " : "",
+                                                        parts[0], parts[1] ? view->subject.text : "", parts[1] ?: "",
+                                                        view->answer->str, action->takes_text ? "_" : "", NULL);
 
-        if (question)
                 draw_wrapped(view, STYLE_BOLD, question, rows);
-        else if (view->away)
+        } else if (view->away)
                 draw_wrapped(view, STYLE_RED, "not connected: btd is not running; waiting for it to start", rows);
         else if (view->message)
                 draw_wrapped(view, STYLE_YELLOW, view->message, rows);
         else {
                 g_autoptr(GString) line = g_string_new(NULL);
+                const char *keys =
+                        view->run ? "? keys  Enter fold  / search  f failed  Tab pane  Left earlier  Esc list  q quit"
+                                  : "? keys  Enter open  o order  f running  / filter  a start  x halt  q quit";
 
-                output_append(&view->client->output, line, STYLE_DIM, keys_text(view));
+                if (view->helps)
+                        keys = "Press a key to return.";
+                output_append(&view->client->output, line, STYLE_DIM, keys);
                 screen_line(rows - 1, line->str, false);
         }
-}
-
-/* The end of a run is shown also if its events were not read as they came. */
-static void draw_run(View *view, unsigned rows) {
-        run_screen_draw(view->run, rows, !view->away);
-        if (!view->finished)
-                return;
-
-        view->finished = false;
-        if (!view->away && view->follower && run_screen_lacks_end(view->run)) {
-                follower_catch_up(view->follower, run_screen_run(view->run)->id);
-                run_screen_draw(view->run, rows, true);
-        }
-}
-
-static void show_picture(View *view) {
-        uint64_t before = (uint64_t) g_get_monotonic_time();
-        size_t n = screen_show();
-
-        pace_end_picture(&view->pace, n, (uint64_t) g_get_monotonic_time() - before);
 }
 
 static int on_picture(sd_event_source *source, uint64_t usec, void *userdata) {
         unsigned rows = MAX(screen_rows(), 2);
         View *view = userdata;
-        uint64_t now = (uint64_t) g_get_monotonic_time();
+        uint64_t now = (uint64_t) g_get_monotonic_time(), drawn;
+        size_t changed;
         bool stalled = pace_has_stalled(&view->pace, now);
 
         if (screen_is_busy()) {
@@ -523,24 +468,25 @@ static int on_picture(sd_event_source *source, uint64_t usec, void *userdata) {
         screen_clear();
         if (view->helps)
                 draw_help(view);
-        else if (view->run)
-                draw_run(view, rows - 1);
-        else
+        else if (view->run) {
+                run_screen_draw(view->run, rows - 1, !view->away);
+                /* The end of a run is shown also if its events were not read as they came. */
+                if (view->finished && !view->away && view->follower && run_screen_lacks_end(view->run)) {
+                        follower_catch_up(view->follower, run_screen_run(view->run)->id);
+                        run_screen_draw(view->run, rows - 1, true);
+                }
+                view->finished = false;
+        } else
                 list_screen_draw(view->list, rows - 1, !view->away);
         draw_last_lines(view, rows);
-        show_picture(view);
+        drawn = (uint64_t) g_get_monotonic_time();
+        changed = screen_show();
+        pace_end_picture(&view->pace, changed, (uint64_t) g_get_monotonic_time() - drawn);
         plan(view, SECOND_USEC);
         return 0;
 }
 
 /* Keys. */
-
-static void show_list(View *view) {
-        const RunInfo *run = run_screen_run(view->run);
-
-        list_screen_select(view->list, run->tree, run->instance);
-        leave(view);
-}
 
 static void open_row(View *view) {
         const RunInfo *run = list_screen_run(view->list);
@@ -571,9 +517,12 @@ static void handle_key(View *view, int key) {
                 watch_end(view->watch, EXIT_SUCCESS);
         else if (key == '?')
                 view->helps = true;
-        else if (key == KEY_OF_ESCAPE && view->run)
-                show_list(view);
-        else if (key == '\n' && !view->run)
+        else if (key == KEY_OF_ESCAPE && view->run) {
+                const RunInfo *run = run_screen_run(view->run);
+
+                list_screen_select(view->list, run->tree, run->instance);
+                leave(view);
+        } else if (key == '\n' && !view->run)
                 open_row(view);
         else if ((key == '[' || key == ']') && view->run)
                 enter_beside(view, key == '[');
