@@ -246,12 +246,6 @@ static Secure read_secure(void) {
         return SECURE_UNKNOWN;
 }
 
-static bool has_gained_rights(void) {
-        uid_t owner;
-
-        return getenv("SUDO_UID") || sd_pid_get_owner_uid(0, &owner) < 0 || owner != geteuid();
-}
-
 /* Returns its PID; 0: it cannot be started. */
 static pid_t start(char **argv, int input) {
         posix_spawn_file_actions_t actions;
@@ -267,7 +261,9 @@ static pid_t start(char **argv, int input) {
 
 bool pager_secure(void) {
         Secure wanted = read_secure();
-        bool secure = wanted == SECURE_UNKNOWN ? has_gained_rights() : wanted == SECURE_YES;
+        uid_t owner;
+        bool has_gained_rights = getenv("SUDO_UID") || sd_pid_get_owner_uid(0, &owner) < 0 || owner != geteuid(),
+             secure = wanted == SECURE_UNKNOWN ? has_gained_rights : wanted == SECURE_YES;
 
         if (secure)
                 setenv("LESSSECURE", "1", true);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "client/view/run-log.h"
 #include "client/view/style.h"
 #include "client/view/unit-log.h"
@@ -140,26 +141,6 @@ static void end_window(const Reader *reader, const Entry *entry) {
         }
 }
 
-static void begins_free(void *data) {
-        g_array_unref(data);
-}
-
-static void add_begin(Reader *reader, const Entry *entry) {
-        GArray *begins = g_hash_table_lookup(reader->begins, GUINT_TO_POINTER(entry->node));
-
-        if (!begins) {
-                begins = g_array_new(false, false, sizeof(uint64_t));
-                g_hash_table_insert(reader->begins, GUINT_TO_POINTER(entry->node), begins);
-        }
-        g_array_append_val(begins, entry->time);
-}
-
-static uint64_t find_begin(const Reader *reader, NodeId node, uint64_t attempt) {
-        const GArray *begins = g_hash_table_lookup(reader->begins, GUINT_TO_POINTER(node));
-
-        return begins && attempt > 0 && attempt <= begins->len ? g_array_index(begins, uint64_t, attempt - 1) : 0;
-}
-
 /* Before a snapshot, entries may be missing, so starts cannot be counted after one. */
 static void find_windows(Reader *reader) {
         const GArray *entries = reader->recording->record->entries;
@@ -170,6 +151,7 @@ static void find_windows(Reader *reader) {
         for (unsigned i = 0; i < entries->len; i++) {
                 const Entry *entry = &g_array_index(entries, Entry, i);
                 const NodeType *type = entry->node < tree->n_nodes ? tree->nodes[entry->node].type : NULL;
+                GArray *begins;
 
                 if (entry->kind == ENTRY_SNAPSHOT)
                         counts = false;
@@ -182,8 +164,15 @@ static void find_windows(Reader *reader) {
 
                 if (type->flags & TYPE_PROCESS) {
                         reader->has_processes = true;
-                        if (counts && entry->kind == ENTRY_BEGIN)
-                                add_begin(reader, entry);
+                        if (!counts || entry->kind != ENTRY_BEGIN)
+                                continue;
+
+                        begins = g_hash_table_lookup(reader->begins, GUINT_TO_POINTER(entry->node));
+                        if (!begins) {
+                                begins = g_array_new(false, false, sizeof(uint64_t));
+                                g_hash_table_insert(reader->begins, GUINT_TO_POINTER(entry->node), begins);
+                        }
+                        g_array_append_val(begins, entry->time);
                 } else if (type->flags & TYPE_UNIT_JOB) {
                         add_window(reader, entry, type);
                 }
@@ -219,26 +208,21 @@ static int read_number(sd_journal *journal, const char *field, int otherwise) {
         return text && g_ascii_string_to_signed(text, 10, 0, INT32_MAX, &number, NULL) ? (int) number : otherwise;
 }
 
-/* How long before the journal received it the line was sent. Lines on stdout do not say when. */
-static uint64_t read_delay(sd_journal *journal) {
-        g_autofree char *text = journal_read_field(journal, "_SOURCE_REALTIME_TIMESTAMP");
-        uint64_t received;
-        guint64 sent;
-
-        if (!text || !g_ascii_string_to_unsigned(text, 10, 0, UINT64_MAX, &sent, NULL) ||
-            sd_journal_get_realtime_usec(journal, &received) < 0)
-                return 0;
-
-        /* If not, the clock was set meanwhile. */
-        return sent < received && received - sent < RECEIVED_LATE_USEC ? received - sent : 0;
-}
-
 /* The times since the start of the run when the line was written and when the journal received it. The latter orders
  * the journal, but the service manager and a service write to it in two ways, and the later line may be received first.
  * False: it is of another boot, or of an earlier time. */
 static bool read_time(const Reader *reader, uint64_t *ret_time, uint64_t *ret_received) {
-        uint64_t usec, delay = read_delay(reader->journal), start = reader->recording->record->header.start;
+        g_autofree char *text = journal_read_field(reader->journal, "_SOURCE_REALTIME_TIMESTAMP");
+        uint64_t usec, received, delay = 0, start = reader->recording->record->header.start;
+        guint64 sent;
         sd_id128_t boot;
+
+        /* How long before the journal received it the line was sent. Lines on stdout do not say when; and if that is
+         * too long, the clock was set meanwhile. */
+        if (text && g_ascii_string_to_unsigned(text, 10, 0, UINT64_MAX, &sent, NULL) &&
+            sd_journal_get_realtime_usec(reader->journal, &received) >= 0 && sent < received &&
+            received - sent < RECEIVED_LATE_USEC)
+                delay = received - sent;
 
         if (sd_journal_get_monotonic_usec(reader->journal, &usec, &boot) < 0 || !sd_id128_equal(boot, reader->boot) ||
             usec < start + reader->since || usec < start + delay)
@@ -266,17 +250,6 @@ static void note_invocation(Reader *reader, LogLine *line) {
                 g_hash_table_insert(reader->first, g_steal_pointer(&id), g_memdup2(&line->time, sizeof(line->time)));
 }
 
-/* The service manager says that it starts a unit when the process exists already, which may have written lines. */
-static void put_starts_first(const Reader *reader) {
-        for (guint i = 0; i < reader->lines->len; i++) {
-                LogLine *line = g_ptr_array_index(reader->lines, i);
-                const uint64_t *first = line->starts ? g_hash_table_lookup(reader->first, line->starts) : NULL;
-
-                if (first && *first > 0 && line->time >= *first)
-                        line->time = *first - 1;
-        }
-}
-
 /* unit: is taken. */
 static void add_line(Reader *reader, uint64_t time, NodeId node, uint64_t begun, char *unit) {
         LogLine *line = g_new(LogLine, 1);
@@ -302,7 +275,8 @@ static void add_line(Reader *reader, uint64_t time, NodeId node, uint64_t begun,
  * ret_begun: when it started the process; 0: not known. */
 static NodeId node_of_process(const Reader *reader, const char *name, const char *suffix, uint64_t *ret_begun) {
         g_autofree char *prefix = g_strdup_printf(SPAWN_PREFIX "%s-", reader->recording->record->header.run);
-        guint64 node;
+        const GArray *begins;
+        guint64 node, attempt;
         char *end;
 
         if (!name || !g_str_has_prefix(name, prefix) || !g_str_has_suffix(name, suffix))
@@ -312,7 +286,9 @@ static NodeId node_of_process(const Reader *reader, const char *name, const char
         if (*end != '-' || node >= definition_tree(reader->recording->definition)->n_nodes)
                 return NODE_NONE;
 
-        *ret_begun = find_begin(reader, (NodeId) node, g_ascii_strtoull(end + 1, NULL, 10));
+        begins = g_hash_table_lookup(reader->begins, GUINT_TO_POINTER(node));
+        attempt = g_ascii_strtoull(end + 1, NULL, 10);
+        *ret_begun = begins && attempt > 0 && attempt <= begins->len ? g_array_index(begins, uint64_t, attempt - 1) : 0;
         return (NodeId) node;
 }
 
@@ -333,13 +309,6 @@ static void take_process_line(Reader *reader, uint64_t time) {
                 node = node_of_process(reader, identifier, "", &begun);
         if (node != NODE_NONE)
                 add_line(reader, time, node, begun, unit ? g_steal_pointer(&unit) : g_strdup(DAEMON_UNIT));
-}
-
-static void take_unit_line(Reader *reader, uint64_t time, const char *unit) {
-        const Window *window = find_window(reader, unit, time);
-
-        if (window)
-                add_line(reader, time, window->node, window->from, g_strdup(unit));
 }
 
 static int match(const Reader *reader, const char *field, const char *value) {
@@ -387,6 +356,7 @@ static int match_processes(const Reader *reader, const char *field, const char *
 /* Reads the lines that have one of the matches. unit NULL: of processes. */
 static int read_matches(Reader *reader, const char *unit, uint64_t to) {
         char boot[SD_ID128_STRING_MAX];
+        const Window *window;
         uint64_t time, received;
         int r;
 
@@ -404,10 +374,13 @@ static int read_matches(Reader *reader, const char *unit, uint64_t to) {
                         continue;
                 if (received > to && received - to > RECEIVED_LATE_USEC)
                         break;
-                if (unit)
-                        take_unit_line(reader, time, unit);
-                else
+                if (!unit) {
                         take_process_line(reader, time);
+                        continue;
+                }
+                window = find_window(reader, unit, time);
+                if (window)
+                        add_line(reader, time, window->node, window->from, g_strdup(unit));
         }
 
         return r;
@@ -532,7 +505,7 @@ void run_log_read(const Client *client, const Recording *recording, uint64_t sin
                 .since = since,
                 .user = options_has(options, OPTION_USER),
                 .windows = g_array_new(false, false, sizeof(Window)),
-                .begins = g_hash_table_new_full(NULL, NULL, NULL, begins_free),
+                .begins = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) g_array_unref),
                 .first = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                 .lines = lines,
                 .gaps = gaps,
@@ -558,7 +531,16 @@ void run_log_read(const Client *client, const Recording *recording, uint64_t sin
                 r = read_processes(&reader);
         if (r >= 0)
                 r = read_units(&reader);
-        put_starts_first(&reader);
+
+        /* The service manager says that it starts a unit when the process exists already, which may have written lines.
+         */
+        PTRS_FOREACH(LogLine, line, lines) {
+                const uint64_t *first = line->starts ? g_hash_table_lookup(reader.first, line->starts) : NULL;
+
+                if (first && *first > 0 && line->time >= *first)
+                        line->time = *first - 1;
+        }
+
         if (r < 0) {
                 add_gap(&reader, "the journal cannot be read: %s", g_strerror(-r));
                 return;

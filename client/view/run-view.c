@@ -61,23 +61,6 @@ static void append_cause_node(const Output *output, GString *line, json_object *
         output_appendf(output, line, STYLE_PLAIN, ": %s", get_text(level, "text"));
 }
 
-/* The cause of the run already names a single node. */
-static void append_cause_nodes(const Output *output, GString *text, json_object *chain, int columns) {
-        size_t n = json_object_array_length(chain);
-        g_autoptr(GString) line = g_string_new(NULL);
-
-        for (size_t i = 1; n > 2 && i < n; i++) {
-                append_label(output, line, i == 1 ? "Why" : "", columns);
-                append_cause_node(output, line, json_object_array_get_idx(chain, i), i - 1);
-                output_end_line(output, text, line);
-        }
-}
-
-/* Facts for programs are only in --json. */
-static bool is_for_people(const char *name) {
-        return !g_str_has_suffix(name, "_usec") && !g_str_has_suffix(name, "_id");
-}
-
 static void append_facts(const Output *output, GString *text, json_object *facts, int columns) {
         g_autoptr(GString) line = g_string_new(NULL);
         const char *label = "Facts";
@@ -85,7 +68,8 @@ static void append_facts(const Output *output, GString *text, json_object *facts
         json_object_object_foreach(facts, name, value) {
                 g_autofree char *words = g_strdelimit(g_strdup(name), "_", ' ');
 
-                if (!is_for_people(name))
+                /* Facts for programs are only in --json. */
+                if (g_str_has_suffix(name, "_usec") || g_str_has_suffix(name, "_id"))
                         continue;
 
                 append_label(output, line, label, columns);
@@ -110,22 +94,19 @@ typedef struct Branches {
 static const Branches branches_unicode = { "├─ ", "└─ ", "│  ", "   " };
 static const Branches branches_ascii = { "|- ", "`- ", "|  ", "   " };
 
-/* Is it a copy of the child of a ForEach that has had no element yet? The first one shows what the child is. */
-static bool is_spare_copy(const GPtrArray *nodes, const NodeInfo *node) {
-        const NodeInfo *parent = node->parent < node->index ? g_ptr_array_index(nodes, node->parent) : NULL;
-
-        return parent && g_str_equal(parent->type, "ForEach") && node->index > parent->index + 1 && node->since == 0 &&
-               !node->element;
-}
-
 /* The last child of each node that is shown, or 0; and which nodes are not shown. */
 static uint32_t *find_last_children(const GPtrArray *nodes, bool *hidden) {
         uint32_t *last_children = g_new0(uint32_t, nodes->len);
 
         for (guint i = 0; i < nodes->len; i++) {
-                const NodeInfo *node = g_ptr_array_index(nodes, i);
+                const NodeInfo *node = g_ptr_array_index(nodes, i),
+                               *parent = node->parent < i ? g_ptr_array_index(nodes, node->parent) : NULL;
+                /* A copy of the child of a ForEach that has had no element yet. The first one shows what the child is.
+                 */
+                bool is_spare = parent && g_str_equal(parent->type, "ForEach") && i > parent->index + 1 &&
+                                node->since == 0 && !node->element;
 
-                hidden[i] = is_spare_copy(nodes, node) || (node->parent < i && hidden[node->parent]);
+                hidden[i] = is_spare || (parent && hidden[parent->index]);
                 if (node->parent < i && !hidden[i])
                         last_children[node->parent] = i;
         }
@@ -140,12 +121,12 @@ static void append_tree_node(const Output *output, GString *line, const NodeInfo
         style_append_outcome(output, line, node->status, node->duration, node->detail);
 }
 
-/* From the root down to the node. */
-static void append_branches(const Output *output, GString *line, const GPtrArray *nodes, const uint32_t *last_children,
-                            uint32_t index) {
+void tree_view_append_node(const Output *output, GString *line, const GPtrArray *nodes, const uint32_t *last_children,
+                           uint32_t index) {
         const Branches *branches = output->ascii ? &branches_ascii : &branches_unicode;
         gsize start = line->len;
 
+        /* From the root down to the node. */
         for (uint32_t i = index; i > 0; i = ((const NodeInfo *) g_ptr_array_index(nodes, i))->parent) {
                 bool last = last_children[((const NodeInfo *) g_ptr_array_index(nodes, i))->parent] == i;
 
@@ -154,11 +135,6 @@ static void append_branches(const Output *output, GString *line, const GPtrArray
                 else
                         g_string_insert(line, (gssize) start, last ? branches->blank : branches->pass);
         }
-}
-
-void tree_view_append_node(const Output *output, GString *line, const GPtrArray *nodes, const uint32_t *last_children,
-                           uint32_t index) {
-        append_branches(output, line, nodes, last_children, index);
         append_tree_node(output, line, g_ptr_array_index(nodes, index));
 }
 
@@ -242,19 +218,6 @@ void run_view_append_waits(const Output *output, GString *text, const GPtrArray 
         }
 }
 
-static void append_not_durable(const Output *output, GString *text, const char *why) {
-        g_autofree char *value = g_strdup_printf("no, the run is lost if btd restarts, because %s", why);
-
-        run_view_append_field(output, text, "Durable", value);
-}
-
-static void append_tree(const Output *output, GString *text, const RunInfo *run) {
-        g_autofree char *changed =
-                g_strdup_printf("%s (changed since this run started; the run keeps the old tree)", run->tree);
-
-        run_view_append_field(output, text, "Tree", run->tree_changed ? changed : run->tree);
-}
-
 static const char *plural(uint64_t n) {
         return n == 1 ? "" : "s";
 }
@@ -270,19 +233,6 @@ static void append_counts(const Output *output, GString *text, const RunCounts *
         run_view_append_field(output, text, "Ticks", value);
 }
 
-static void append_outputs(const Output *output, GString *text, json_object *outputs) {
-        const char *label = "Outputs";
-
-        json_object_object_foreach(outputs, name, value) {
-                const char *json =
-                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-                g_autofree char *shown = excerpt(json, strlen(json)), *line = g_strconcat(name, "=", shown, NULL);
-
-                run_view_append_field(output, text, label, line);
-                label = "";
-        }
-}
-
 static void append_run_header(const Output *output, GString *text, const RunInfo *run) {
         g_autofree char *title = run_info_title(run), *since = time_format_point(run->started);
         g_autoptr(GString) line = g_string_new(NULL);
@@ -290,7 +240,14 @@ static void append_run_header(const Output *output, GString *text, const RunInfo
         style_append_event(output, line, title, run->status, run_info_duration(run), run->restart);
         output_end_line(output, text, line);
 
-        append_tree(output, text, run);
+        if (run->tree_changed) {
+                g_autofree char *changed =
+                        g_strdup_printf("%s (changed since this run started; the run keeps the old tree)", run->tree);
+
+                run_view_append_field(output, text, "Tree", changed);
+        } else {
+                run_view_append_field(output, text, "Tree", run->tree);
+        }
         run_view_append_field(output, text, "Started", since);
         if (run->ready > 0 && run->ready != UINT64_MAX && !run_info_has_finished(run)) {
                 g_autofree char *ready = time_format_point(run->ready);
@@ -301,10 +258,25 @@ static void append_run_header(const Output *output, GString *text, const RunInfo
                 append_counts(output, text, &run->counts);
         if (*run->cause)
                 append_long_field(output, text, "Cause", run->cause);
-        if (run->outputs)
-                append_outputs(output, text, run->outputs);
-        if (run->not_durable && *run->not_durable && !run_info_has_finished(run))
-                append_not_durable(output, text, run->not_durable);
+        if (run->outputs) {
+                const char *label = "Outputs";
+
+                json_object_object_foreach(run->outputs, name, value) {
+                        const char *json = json_object_to_json_string_ext(
+                                value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+                        g_autofree char *shown = excerpt(json, strlen(json)),
+                                        *assignment = g_strconcat(name, "=", shown, NULL);
+
+                        run_view_append_field(output, text, label, assignment);
+                        label = "";
+                }
+        }
+        if (run->not_durable && *run->not_durable && !run_info_has_finished(run)) {
+                g_autofree char *why =
+                        g_strdup_printf("no, the run is lost if btd restarts, because %s", run->not_durable);
+
+                run_view_append_field(output, text, "Durable", why);
+        }
 }
 
 void cause_chain_append(const Output *output, GString *text, json_object *chain) {
@@ -323,28 +295,29 @@ void cause_chain_append(const Output *output, GString *text, json_object *chain)
                 append_facts(output, text, facts, LABEL_COLUMNS);
 }
 
-/* If the cause is about a unit, appends its last log lines and the command that shows all. */
-static void append_journal(const Client *client, GString *text, json_object *facts, uint64_t finished) {
-        g_autofree char *command = journal_command(client, facts);
-        g_autoptr(json_object) lines = NULL;
-
-        if (!command)
-                return;
-
-        lines = journal_last_lines(client, facts, finished);
-        run_view_append_field(&client->output, text, "Journal", command);
-        journal_append(&client->output, text, lines, LABEL_COLUMNS + 2);
-}
-
 static void append_cause(const Client *client, GString *text, json_object *chain, uint64_t finished) {
+        const Output *output = &client->output;
         json_object *facts = cause_chain_facts(chain);
+        size_t n = json_object_array_length(chain);
+        g_autoptr(GString) line = g_string_new(NULL);
+        g_autofree char *command = facts ? journal_command(client, facts) : NULL;
 
-        append_cause_nodes(&client->output, text, chain, LABEL_COLUMNS);
-        if (!facts)
-                return;
+        /* The cause of the run already names a single node. */
+        for (size_t i = 1; n > 2 && i < n; i++) {
+                append_label(output, line, i == 1 ? "Why" : "", LABEL_COLUMNS);
+                append_cause_node(output, line, json_object_array_get_idx(chain, i), i - 1);
+                output_end_line(output, text, line);
+        }
+        if (facts)
+                append_facts(output, text, facts, LABEL_COLUMNS);
 
-        append_facts(&client->output, text, facts, LABEL_COLUMNS);
-        append_journal(client, text, facts, finished);
+        /* If the cause is about a unit: its last log lines, and the command that shows all. */
+        if (command) {
+                g_autoptr(json_object) lines = journal_last_lines(client, facts, finished);
+
+                run_view_append_field(output, text, "Journal", command);
+                journal_append(output, text, lines, LABEL_COLUMNS + 2);
+        }
 }
 
 void run_view_append(const Client *client, GString *text, const RunInfo *run, json_object *chain,

@@ -60,17 +60,6 @@ void style_append_word(const Output *output, GString *line, const char *status) 
         output_append(output, line, find_style(status)->style, status);
 }
 
-/* The cause of a halted run is "halted by ...", so "halted" is not repeated. */
-static void append_detail(const Output *output, GString *line, const char *status, bool going_on, const char *detail) {
-        if (!*detail)
-                return;
-
-        if (g_str_has_prefix(detail, status) && detail[strlen(status)] == ' ')
-                output_append(output, line, STYLE_PLAIN, detail + strlen(status));
-        else
-                output_appendf(output, line, STYLE_PLAIN, "%s%s", going_on ? ", " : ": ", detail);
-}
-
 void style_append_outcome(const Output *output, GString *line, const char *status, uint64_t duration,
                           const char *detail) {
         bool going_on = strcmp(status, "running") == 0 || strcmp(status, "waiting") == 0 ||
@@ -81,7 +70,12 @@ void style_append_outcome(const Output *output, GString *line, const char *statu
 
                 output_appendf(output, line, STYLE_DIM, " %s %s", going_on ? "for" : "after", span);
         }
-        append_detail(output, line, status, going_on, detail);
+
+        /* The cause of a halted run is "halted by ...", so "halted" is not repeated. */
+        if (*detail && g_str_has_prefix(detail, status) && detail[strlen(status)] == ' ')
+                output_append(output, line, STYLE_PLAIN, detail + strlen(status));
+        else if (*detail)
+                output_appendf(output, line, STYLE_PLAIN, "%s%s", going_on ? ", " : ": ", detail);
 }
 
 void style_append_event(const Output *output, GString *line, const char *title, const char *status, uint64_t duration,
@@ -140,73 +134,52 @@ static const struct {
         { "rerun", "started again after btd was restarted" },
 };
 
-static const char *words_of(const char *what) {
-        for (size_t i = 0; i < G_N_ELEMENTS(phrases); i++)
-                if (g_str_equal(phrases[i].what, what))
-                        return phrases[i].words;
-
-        return NULL;
-}
-
-/* "who="eth0", n=3". Long values, such as the output of a program, are shortened. */
-static void append_values(const Output *output, GString *line, json_object *values) {
-        const char *separator = " ";
-
-        json_object_object_foreach(values, key, value) {
-                const char *text =
-                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-                g_autofree char *shown = excerpt(text, strlen(text));
-
-                output_appendf(output, line, STYLE_PLAIN, "%s%s=%s", separator, key, shown);
-                separator = ", ";
-        }
-}
-
-static void append_phrase(const Output *output, GString *line, const char *title, const RunEvent *event,
-                          const char *words) {
-        style_append_symbol(output, line, event->what);
-        output_appendf(output, line, STYLE_PLAIN, " %s: %s", title, words);
-        if (event->text)
-                output_appendf(output, line, STYLE_PLAIN, "%s%s", g_str_has_suffix(words, " ") ? "" : " ", event->text);
-}
-
-/* "A: waiting for the lock 'disk'" */
-static void append_waiting(const Output *output, GString *line, const char *title, const RunEvent *event) {
-        style_append_event(output, line, title, event->what, 0, "");
-        if (event->text)
-                output_appendf(output, line, STYLE_PLAIN, " %s", event->text);
-}
-
-/* "A: running, waited 2s" */
-static void append_begun(const Output *output, GString *line, const char *title, const RunEvent *event) {
-        g_autofree char *span = span_format_rounded(event->waited);
-
-        style_append_event(output, line, title, event->what, 0, "");
-        output_appendf(output, line, STYLE_PLAIN, ", waited %s", span);
-}
-
 void event_append(const Output *output, GString *line, const char *stamp, const char *run, const char *path,
                   const RunEvent *event) {
-        const char *words = words_of(event->what), *title = event->label ?: path ?: run;
+        const char *words = NULL, *title = event->label ?: path ?: run;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(phrases); i++)
+                if (g_str_equal(phrases[i].what, event->what))
+                        words = phrases[i].words;
 
         if (*stamp) {
                 output_append(output, line, STYLE_DIM, stamp);
                 g_string_append_c(line, ' ');
         }
         /* With a duration, "paused" is the state in which a record ends. */
-        if (words && event->duration == 0)
-                append_phrase(output, line, title, event, words);
-        else if (g_str_equal(event->what, "waiting"))
-                append_waiting(output, line, title, event);
-        else if (event->waited > 0)
-                append_begun(output, line, title, event);
-        else
+        if (words && event->duration == 0) {
+                style_append_symbol(output, line, event->what);
+                output_appendf(output, line, STYLE_PLAIN, " %s: %s", title, words);
+                if (event->text)
+                        output_appendf(output, line, STYLE_PLAIN, "%s%s", g_str_has_suffix(words, " ") ? "" : " ",
+                                       event->text);
+        } else if (g_str_equal(event->what, "waiting")) { /* "A: waiting for the lock 'disk'" */
+                style_append_event(output, line, title, event->what, 0, "");
+                if (event->text)
+                        output_appendf(output, line, STYLE_PLAIN, " %s", event->text);
+        } else if (event->waited > 0) { /* "A: running, waited 2s" */
+                g_autofree char *span = span_format_rounded(event->waited);
+
+                style_append_event(output, line, title, event->what, 0, "");
+                output_appendf(output, line, STYLE_PLAIN, ", waited %s", span);
+        } else
                 style_append_event(output, line, title, event->what, event->duration, event->text ?: "");
         if (event->values && json_object_object_length(event->values) > 0) {
+                const char *separator = " ";
+
                 if (event->text || event->duration > 0)
                         g_string_append_c(line, ',');
                 output_append(output, line, STYLE_PLAIN, g_str_equal(event->what, "started") ? " with" : "");
-                append_values(output, line, event->values);
+
+                /* "who="eth0", n=3". Long values, such as the output of a program, are shortened. */
+                json_object_object_foreach(event->values, key, value) {
+                        const char *text = json_object_to_json_string_ext(
+                                value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+                        g_autofree char *shown = excerpt(text, strlen(text));
+
+                        output_appendf(output, line, STYLE_PLAIN, "%s%s=%s", separator, key, shown);
+                        separator = ", ";
+                }
         }
 }
 

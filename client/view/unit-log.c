@@ -29,14 +29,6 @@ static const char *fact(json_object *facts, const char *name) {
         return json_object_object_get_ex(facts, name, &value) ? json_object_get_string(value) : NULL;
 }
 
-/* Whether the unit is on another machine, by the options and the bus of the leaf. */
-static bool is_elsewhere(const Client *client, json_object *facts) {
-        const char *bus = fact(facts, "bus");
-
-        return options_has(&client->options, OPTION_HOST) || options_has(&client->options, OPTION_MACHINE) ||
-               (bus && strchr(bus, ':'));
-}
-
 char *journal_read_field(sd_journal *journal, const char *field) {
         size_t length, prefix = strlen(field) + 1;
         const void *data;
@@ -54,19 +46,6 @@ static void add_text(json_object *line, sd_journal *journal, const char *key, co
 
         if (text && !json_object_object_get_ex(line, key, NULL))
                 json_object_object_add(line, key, json_object_new_string(text));
-}
-
-static json_object *read_line(sd_journal *journal) {
-        json_object *line = json_object_new_object();
-        uint64_t time = 0;
-
-        (void) sd_journal_get_realtime_usec(journal, &time);
-        json_object_object_add(line, "time_usec", json_object_new_uint64(time));
-        add_text(line, journal, "identifier", "SYSLOG_IDENTIFIER");
-        add_text(line, journal, "identifier", "_COMM");
-        add_text(line, journal, "pid", "_PID");
-        add_text(line, journal, "message", "MESSAGE");
-        return line;
 }
 
 static const char *const id_fields[] = { "_SYSTEMD_INVOCATION_ID", "INVOCATION_ID", "USER_INVOCATION_ID" };
@@ -125,20 +104,18 @@ static int go_to_last(sd_journal *journal, const char *unit, const char *id, boo
         return r < 0 ? r : sd_journal_next(journal);
 }
 
-/* Without the permission to read lines of the service manager, those of the unit cannot be expected, either. */
-static bool can_read_manager(sd_journal *journal, bool user) {
-        sd_journal_flush_matches(journal);
-
-        return user || (sd_journal_add_match(journal, "_PID=1", 0) >= 0 && sd_journal_seek_tail(journal) >= 0 &&
-                        sd_journal_previous(journal) > 0);
-}
-
 /* Seeks as go_to_last(), when there is such a line. */
 static int await_last(sd_journal *journal, const char *unit, const char *id, bool user) {
         uint64_t now = (uint64_t) g_get_monotonic_time(), until = now + WAIT_USEC;
         int r = go_to_last(journal, unit, id, user);
 
-        if (r != 0 || !can_read_manager(journal, user))
+        if (r != 0)
+                return r;
+
+        /* Without the permission to read lines of the service manager, those of the unit cannot be expected, either. */
+        sd_journal_flush_matches(journal);
+        if (!user && (sd_journal_add_match(journal, "_PID=1", 0) < 0 || sd_journal_seek_tail(journal) < 0 ||
+                      sd_journal_previous(journal) <= 0))
                 return r;
 
         while (r == 0 && now < until) {
@@ -159,9 +136,18 @@ static void read_lines(const char *unit, const char *id, bool user, bool fresh, 
             (fresh ? await_last : go_to_last)(journal, unit, id, user) <= 0)
                 return;
 
-        do
-                g_ptr_array_add(backwards, read_line(journal));
-        while (backwards->len < LINES_MAX && sd_journal_previous(journal) > 0 && !is_of_another(journal, id));
+        do {
+                json_object *line = json_object_new_object();
+                uint64_t time = 0;
+
+                (void) sd_journal_get_realtime_usec(journal, &time);
+                json_object_object_add(line, "time_usec", json_object_new_uint64(time));
+                add_text(line, journal, "identifier", "SYSLOG_IDENTIFIER");
+                add_text(line, journal, "identifier", "_COMM");
+                add_text(line, journal, "pid", "_PID");
+                add_text(line, journal, "message", "MESSAGE");
+                g_ptr_array_add(backwards, line);
+        } while (backwards->len < LINES_MAX && sd_journal_previous(journal) > 0 && !is_of_another(journal, id));
 
         while (backwards->len > 0)
                 json_object_array_add(lines, g_ptr_array_steal_index(backwards, backwards->len - 1));
@@ -173,18 +159,14 @@ static bool is_of_user(const Client *client, json_object *facts) {
         return bus ? strcmp(bus, "session") == 0 : options_has(&client->options, OPTION_USER);
 }
 
-/* Quotes a word for a shell, only if needed. */
-static char *quote(const char *unit) {
-        return unit[strspn(unit, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS ":_.@-")] ? g_shell_quote(unit)
-                                                                                   : g_strdup(unit);
-}
-
 json_object *journal_last_lines(const Client *client, json_object *facts, uint64_t finished) {
         json_object *lines = json_object_new_array();
-        const char *unit = fact(facts, "unit"), *id = fact(facts, "invocation_id");
-        bool ran = !fact(facts, "failed_required");
+        const char *unit = fact(facts, "unit"), *id = fact(facts, "invocation_id"), *bus = fact(facts, "bus");
+        bool ran = !fact(facts, "failed_required"), elsewhere = options_has(&client->options, OPTION_HOST) ||
+                                                                options_has(&client->options, OPTION_MACHINE) ||
+                                                                (bus && strchr(bus, ':'));
 
-        if (unit && id && ran && !is_elsewhere(client, facts))
+        if (unit && id && ran && !elsewhere)
                 read_lines(unit, id, is_of_user(client, facts),
                            finished + JUST_FINISHED_USEC > (uint64_t) g_get_real_time(), lines);
 
@@ -199,7 +181,9 @@ char *journal_command(const Client *client, json_object *facts) {
         if (!unit)
                 return NULL;
 
-        quoted = quote(unit);
+        /* For a shell, only if needed. */
+        quoted = unit[strspn(unit, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS ":_.@-")] ? g_shell_quote(unit)
+                                                                                     : g_strdup(unit);
         if (bus && g_str_has_prefix(bus, "host:"))
                 return g_strdup_printf("ssh %s journalctl -u %s", bus + strlen("host:"), quoted);
         if (bus && g_str_has_prefix(bus, "machine:"))
