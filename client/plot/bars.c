@@ -7,6 +7,7 @@
  * tooltips of the bars.
  */
 
+#include "basic/foreach.h"
 #include "basic/span.h"
 #include "client/plot/plot.h"
 #include "client/view/text.h"
@@ -43,32 +44,6 @@ static const unsigned badness[STATUS_MAX_] = {
         [STATUS_SKIPPED] = 1, [STATUS_SUCCESS] = 2, [STATUS_HALTED] = 3, [STATUS_FAILURE] = 4, [STATUS_ERROR] = 5,
 };
 
-/* A bar that is wide enough keeps its own colour. */
-static bool cluster_takes(const BarCluster *cluster, const Bar *bar, uint64_t nearness) {
-        return cluster->n > 0 && bar->status != STATUS_RUNNING && bar->end - cluster->end < nearness &&
-               (bar->status == cluster->status || !cluster->wide);
-}
-
-static void cluster_begin(BarCluster *cluster, const Bar *bar, uint64_t nearness) {
-        *cluster = (BarCluster){
-                .node = bar->node,
-                .begin = bar->begin,
-                .end = bar->end,
-                .n = 1,
-                .status = bar->status,
-                .wide = bar->end - bar->begin >= nearness,
-                .last = bar,
-        };
-}
-
-static void cluster_extend(BarCluster *cluster, const Bar *bar) {
-        cluster->end = bar->end;
-        cluster->n++;
-        cluster->last = bar;
-        if (badness[bar->status] > badness[cluster->status])
-                cluster->status = bar->status;
-}
-
 static gint compare_clusters(gconstpointer a, gconstpointer b) {
         const BarCluster *first = a, *second = b;
 
@@ -89,14 +64,29 @@ static GArray *bar_clusters_new(const Timeline *timeline, uint64_t nearness) {
         for (unsigned i = 0; i < timeline->bars->len; i++) {
                 const Bar *bar = &g_array_index(timeline->bars, Bar, i);
                 BarCluster *cluster = &open[bar->node];
+                bool near = cluster->n > 0 && bar->status != STATUS_RUNNING && bar->end - cluster->end < nearness;
 
-                if (cluster_takes(cluster, bar, nearness)) {
-                        cluster_extend(cluster, bar);
+                /* A bar that is wide enough keeps its own colour. */
+                if (near && (bar->status == cluster->status || !cluster->wide)) {
+                        cluster->end = bar->end;
+                        cluster->n++;
+                        cluster->last = bar;
+                        if (badness[bar->status] > badness[cluster->status])
+                                cluster->status = bar->status;
                         continue;
                 }
+
                 if (cluster->n > 0)
                         g_array_append_val(clusters, *cluster);
-                cluster_begin(cluster, bar, nearness);
+                *cluster = (BarCluster){
+                        .node = bar->node,
+                        .begin = bar->begin,
+                        .end = bar->end,
+                        .n = 1,
+                        .status = bar->status,
+                        .wide = bar->end - bar->begin >= nearness,
+                        .last = bar,
+                };
         }
 
         for (NodeId node = 0; node < timeline->tree->n_nodes; node++)
@@ -163,14 +153,6 @@ void svg_append_number(GString *svg, const char *attribute, double value, const 
                                unit);
 }
 
-static bool has_waited(const Bar *bar) {
-        return bar->waiting < bar->begin;
-}
-
-static bool has_halted(const Bar *bar) {
-        return bar->halting < bar->end;
-}
-
 /* The elements tell the executions below a ForEach apart. */
 static const char *name_of(const Drawing *drawing, const Bar *bar) {
         return bar->label ?: tree_node_name(drawing->timeline->tree, bar->node);
@@ -189,7 +171,7 @@ static void append_title(const Drawing *drawing, GString *svg, const BarCluster 
                 g_string_append_printf(svg, ": %u times, from %s for %s; last: %s", cluster->n, begin, span, status);
         else
                 g_string_append_printf(svg, ": %s, from %s for %s", status, begin, span);
-        if (cluster->n == 1 && has_halted(cluster->last)) {
+        if (cluster->n == 1 && cluster->last->halting < cluster->last->end) {
                 g_autofree char *halting = span_format_rounded(cluster->last->end - cluster->last->halting);
 
                 g_string_append_printf(svg, ", the last %s halting", halting);
@@ -209,19 +191,6 @@ static void append_class(const Drawing *drawing, GString *svg, const char *kind,
         bool inner = !(drawing->timeline->tree->nodes[cluster->node].flags & NODE_LEAF);
 
         g_string_append_printf(svg, " class=\"%s%s%s\">", kind, status_to_string(cluster->status), inner ? " i" : "");
-}
-
-static void append_bar(const Drawing *drawing, const BarCluster *cluster) {
-        const Timeline *timeline = drawing->timeline;
-        GString *svg = drawing->rows[cluster->node];
-
-        g_string_append(svg, "<rect");
-        svg_append_number(svg, "x", x_of(timeline, cluster->begin), "");
-        svg_append_number(svg, "width", width_of(timeline, cluster), "");
-        g_string_append_printf(svg, " y=\"%u\" height=\"%d\"", drawing->tops[cluster->node] + BAR_TOP, BAR_HEIGHT);
-        append_class(drawing, svg, "", cluster);
-        append_title(drawing, svg, cluster);
-        g_string_append(svg, "</rect>\n");
 }
 
 /* Bars of a node with the same status, and with one tooltip. */
@@ -247,33 +216,35 @@ static void append_group(const Drawing *drawing, const BarCluster *clusters, uns
         g_string_free(path.text, true);
 }
 
-/* The number of clusters with the same node and status, from the first on. */
-static unsigned group_length(const GArray *clusters, unsigned first) {
-        const BarCluster *one = &g_array_index(clusters, BarCluster, first), *other = one;
-        unsigned n = 0;
-
-        while (first + n < clusters->len && other->node == one->node && other->status == one->status)
-                other = &one[++n];
-
-        return n;
-}
-
 /* If there are too many bars, they share tooltips, because the picture would get too large. */
 static void append_bars(const Drawing *drawing) {
-        uint64_t nearness = (uint64_t) ((double) drawing->timeline->end / BARS_WIDTH * BAR_NEARNESS);
-        g_autoptr(GArray) clusters = bar_clusters_new(drawing->timeline, nearness);
+        const Timeline *timeline = drawing->timeline;
+        uint64_t nearness = (uint64_t) ((double) timeline->end / BARS_WIDTH * BAR_NEARNESS);
+        g_autoptr(GArray) clusters = bar_clusters_new(timeline, nearness);
         bool many = clusters->len > BARS_MAX;
 
         for (unsigned i = 0, n; i < clusters->len; i += n) {
                 const BarCluster *cluster = &g_array_index(clusters, BarCluster, i);
+                GString *svg = drawing->rows[cluster->node];
 
-                n = many ? group_length(clusters, i) : 1;
-                if (!drawing->rows[cluster->node])
+                for (n = 1; many && i + n < clusters->len; n++)
+                        if (cluster[n].node != cluster->node || cluster[n].status != cluster->status)
+                                break;
+                if (!svg)
                         continue;
-                if (n > 1)
+                if (n > 1) {
                         append_group(drawing, cluster, n);
-                else
-                        append_bar(drawing, cluster);
+                        continue;
+                }
+
+                g_string_append(svg, "<rect");
+                svg_append_number(svg, "x", x_of(timeline, cluster->begin), "");
+                svg_append_number(svg, "width", width_of(timeline, cluster), "");
+                g_string_append_printf(svg, " y=\"%u\" height=\"%d\"", drawing->tops[cluster->node] + BAR_TOP,
+                                       BAR_HEIGHT);
+                append_class(drawing, svg, "", cluster);
+                append_title(drawing, svg, cluster);
+                g_string_append(svg, "</rect>\n");
         }
 }
 
@@ -368,31 +339,22 @@ void timeline_draw(const Timeline *timeline, GString **rows, const unsigned *top
         append_critical_path(&drawing);
 }
 
-static bool has_status(const Timeline *timeline, Status status) {
-        for (unsigned i = 0; i < timeline->bars->len; i++)
-                if (g_array_index(timeline->bars, Bar, i).status == status)
-                        return true;
-
-        return false;
-}
-
-static bool any_bar(const Timeline *timeline, bool (*is)(const Bar *bar)) {
-        for (unsigned i = 0; i < timeline->bars->len; i++)
-                if (is(&g_array_index(timeline->bars, Bar, i)))
-                        return true;
-
-        return false;
-}
-
 GPtrArray *timeline_legend(const Timeline *timeline) {
         GPtrArray *names = g_ptr_array_new();
+        bool statuses[STATUS_MAX_] = {}, halted = false, waited = false;
+
+        ARRAY_FOREACH(const Bar, bar, timeline->bars) {
+                statuses[bar->status] = true;
+                halted |= bar->halting < bar->end;
+                waited |= bar->waiting < bar->begin;
+        }
 
         for (Status status = STATUS_RUNNING; status < STATUS_MAX_; status++)
-                if (has_status(timeline, status))
+                if (statuses[status])
                         g_ptr_array_add(names, (char *) status_to_string(status));
-        if (any_bar(timeline, has_halted))
+        if (halted)
                 g_ptr_array_add(names, (char *) "halting");
-        if (any_bar(timeline, has_waited))
+        if (waited)
                 g_ptr_array_add(names, (char *) "waiting");
         g_ptr_array_add(names, (char *) CRITICAL_PATH);
         return names;

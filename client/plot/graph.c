@@ -67,18 +67,6 @@ static double end_of(const Box *box) {
         return box->along + box->length + GAP_ALONG;
 }
 
-static void set_extremes(Box *box) {
-        if (box->children->len == 0) {
-                box->extreme_left = box->extreme_right = box;
-                return;
-        }
-
-        box->extreme_left = child_at(box, 0)->extreme_left;
-        box->sum_left = child_at(box, 0)->sum_left;
-        box->extreme_right = last_child(box)->extreme_right;
-        box->sum_right = last_child(box)->sum_right;
-}
-
 static void move_subtree(Box *box, guint i, guint from, double distance) {
         Box *child = child_at(box, i);
 
@@ -139,25 +127,13 @@ static void separate(Box *box, guint i, const Lowest *lowest) {
         set_threads(box, i, before, before_sum, after, after_sum);
 }
 
-static Lowest *add_lowest(Lowest *lowest, double end, guint index) {
-        Lowest *added = g_new(Lowest, 1);
-
-        while (lowest && end >= lowest->end) {
-                Lowest *next = lowest->next;
-
-                g_free(lowest);
-                lowest = next;
-        }
-        *added = (Lowest){ end, index, lowest };
-        return added;
-}
-
 /* The depth of a tree is limited, see TREE_DEPTH_MAX. */
 static void first_walk(Box *box) {
         Lowest *lowest = NULL;
 
         for (guint i = 0; i < box->children->len; i++) {
                 Box *child = child_at(box, i);
+                Lowest *added;
                 double end;
 
                 child->along = end_of(box);
@@ -165,7 +141,16 @@ static void first_walk(Box *box) {
                 end = end_of(i == 0 ? child->extreme_left : child->extreme_right);
                 if (i > 0)
                         separate(box, i, lowest);
-                lowest = add_lowest(lowest, end, i);
+
+                while (lowest && end >= lowest->end) {
+                        Lowest *next = lowest->next;
+
+                        g_free(lowest);
+                        lowest = next;
+                }
+                added = g_new(Lowest, 1);
+                *added = (Lowest){ end, i, lowest };
+                lowest = added;
         }
         while (lowest) {
                 Lowest *next = lowest->next;
@@ -179,8 +164,13 @@ static void first_walk(Box *box) {
 
                 box->prelim =
                         (first->prelim + first->mod + last->mod + last->prelim + last->breadth) / 2 - box->breadth / 2;
+                box->extreme_left = first->extreme_left;
+                box->sum_left = first->sum_left;
+                box->extreme_right = last->extreme_right;
+                box->sum_right = last->sum_right;
+        } else {
+                box->extreme_left = box->extreme_right = box;
         }
-        set_extremes(box);
 }
 
 static void second_walk(Box *box, double sum) {
@@ -202,26 +192,23 @@ static void add_line(GPtrArray *lines, const char *text) {
         g_ptr_array_add(lines, text_clean(text, false));
 }
 
-/* "Camera (StartUnit)". After a long name, the type has a line of its own, so that it is not cut. */
-static void add_label(GPtrArray *lines, GString *label, const char *type) {
-        g_autofree char *suffix = g_strdup_printf(" (%s)", type);
-        bool apart = g_utf8_strlen(label->str, -1) > LINE_CHARS_MAX && g_str_has_suffix(label->str, suffix);
+GPtrArray *graph_lines(const Graph *graph, const GraphNode *node) {
+        static const Output plain = {};
+        const NodeInfo *info = node->info;
+        GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+        g_autofree char *suffix = g_strdup_printf(" (%s)", info->type);
+        g_autoptr(GString) label = g_string_new(NULL);
+        bool apart;
 
+        /* "Camera (StartUnit)". After a long name, the type has a line of its own, so that it is not cut. */
+        node_info_append_label(&plain, label, info->name, info->type, NULL, info->element);
+        apart = g_utf8_strlen(label->str, -1) > LINE_CHARS_MAX && g_str_has_suffix(label->str, suffix);
         if (apart)
                 g_string_truncate(label, label->len - strlen(suffix));
         add_line(lines, label->str);
         if (apart)
                 add_line(lines, suffix + 1);
-}
 
-GPtrArray *graph_lines(const Graph *graph, const GraphNode *node) {
-        static const Output plain = {};
-        const NodeInfo *info = node->info;
-        GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-        g_autoptr(GString) label = g_string_new(NULL);
-
-        node_info_append_label(&plain, label, info->name, info->type, NULL, info->element);
-        add_label(lines, label, info->type);
         if (info->title)
                 add_line(lines, info->title);
         for (guint i = 0; node->notes && i < node->notes->len; i++)
@@ -270,19 +257,17 @@ static void box_clear(Box *box) {
         g_ptr_array_unref(box->children);
 }
 
-static bool is_calm(const NodeInfo *info) {
-        return g_str_equal(info->status, "success") || g_str_equal(info->status, "skipped") ||
-               g_str_equal(info->status, "idle");
-}
-
 uint32_t *graph_fold(const Graph *graph, uint32_t max) {
+        static const char *const calm_statuses[] = { "success", "skipped", "idle", NULL };
         g_autofree uint32_t *parents = g_new(uint32_t, graph->n_nodes);
         g_autofree bool *calm = graph->is_run ? g_new(bool, graph->n_nodes) : NULL;
 
         for (uint32_t i = 0; i < graph->n_nodes; i++) {
-                parents[i] = graph->nodes[i].info->parent;
+                const NodeInfo *info = graph->nodes[i].info;
+
+                parents[i] = info->parent;
                 if (calm)
-                        calm[i] = is_calm(graph->nodes[i].info);
+                        calm[i] = g_strv_contains(calm_statuses, info->status);
         }
 
         return fold_nodes(parents, graph->n_nodes, calm, NULL, max);
@@ -384,20 +369,12 @@ static void append_box(GString *svg, const Box *box, double top) {
         g_string_append(svg, "</g>\n");
 }
 
-/* "12 of 500 nodes are hidden": appended to the subtitle. */
-static char *subtitle_of(const Graph *graph, guint n_boxes) {
-        const char *separator = *graph->subtitle ? "; " : "";
-
-        if (n_boxes == graph->n_nodes)
-                return g_strdup(graph->subtitle);
-
-        return g_strdup_printf("%s%s%u of %u nodes are hidden", graph->subtitle, separator, graph->n_nodes - n_boxes,
-                               graph->n_nodes);
-}
-
 char *graph_svg(const Graph *graph) {
         g_autoptr(GArray) boxes = boxes_new(graph);
-        g_autofree char *subtitle = subtitle_of(graph, boxes->len);
+        guint n_hidden = graph->n_nodes - boxes->len;
+        g_autofree char *hidden = g_strdup_printf("%s%u of %u nodes are hidden", *graph->subtitle ? "; " : "", n_hidden,
+                                                  graph->n_nodes),
+                        *subtitle = g_strconcat(graph->subtitle, n_hidden > 0 ? hidden : "", NULL);
         double top = 0, bottom = 0, right = MAX(width_of(graph->title) * 2, width_of(subtitle));
         GString *svg = g_string_new(NULL);
         int width, height;
@@ -456,15 +433,11 @@ static void append_dot_text(GString *text, const char *words) {
                         g_string_append_c(text, *c);
 }
 
-static bool is_plain_in_mermaid(char c) {
-        return (unsigned char) c > 127 || g_ascii_isalnum(c) || strchr(" ,./()-+=_", c);
-}
-
 /* Mermaid has no escapes in strings, but entities: "#" and the number of a character. It mistakes some texts with ':'
  * for styles, also in strings. */
 static void append_mermaid_text(GString *text, const char *words) {
         for (const char *c = words; *c; c++)
-                if (is_plain_in_mermaid(*c))
+                if ((unsigned char) *c > 127 || g_ascii_isalnum(*c) || strchr(" ,./()-+=_", *c))
                         g_string_append_c(text, *c);
                 else
                         g_string_append_printf(text, "#%d;", *c);
@@ -514,15 +487,6 @@ char *graph_dot(const Graph *graph) {
         return g_string_free(g_string_append(text, "}\n"), false);
 }
 
-/* A node without a status has no class, because Mermaid knows only the classes that are defined. */
-static const char *mermaid_class(const NodeInfo *info) {
-        for (size_t i = 0; i < G_N_ELEMENTS(colours); i++)
-                if (g_str_equal(info->status, colours[i].status))
-                        return colours[i].status;
-
-        return NULL;
-}
-
 char *graph_mermaid(const Graph *graph) {
         GString *text = g_string_new("flowchart LR\n");
 
@@ -532,13 +496,14 @@ char *graph_mermaid(const Graph *graph) {
         for (uint32_t i = 0; i < graph->n_nodes; i++) {
                 const NodeInfo *info = graph->nodes[i].info;
                 g_autoptr(GPtrArray) lines = graph_lines(graph, &graph->nodes[i]);
-                const char *class = mermaid_class(info);
 
                 g_string_append_printf(text, "  n%u[\"", i);
                 append_lines(text, lines, "<br>", append_mermaid_text);
                 g_string_append(text, "\"]");
-                if (class)
-                        g_string_append_printf(text, ":::%s", class);
+                /* A node without a status has no class, because Mermaid knows only the classes that are defined. */
+                for (size_t k = 0; k < G_N_ELEMENTS(colours); k++)
+                        if (g_str_equal(info->status, colours[k].status))
+                                g_string_append_printf(text, ":::%s", colours[k].status);
                 g_string_append_c(text, '\n');
                 if (i > 0)
                         g_string_append_printf(text, "  n%u --> n%u\n", info->parent, i);

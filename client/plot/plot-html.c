@@ -7,6 +7,7 @@
  * pictures fold is folded at first. The pages are XML, too.
  */
 
+#include "basic/foreach.h"
 #include "basic/span.h"
 #include "client/plot/graph.h"
 #include "client/plot/plot.h"
@@ -76,18 +77,6 @@ static void append_percent(GString *html, const char *tag, double share) {
                                g_ascii_formatd(number, sizeof(number), "%.2f", share * 100));
 }
 
-static void append_legend(GString *html, const Timeline *timeline) {
-        g_autoptr(GPtrArray) names = timeline_legend(timeline);
-
-        g_string_append(html, "<p class=\"legend\">");
-        for (unsigned i = 0; i < names->len; i++) {
-                g_string_append(html, "<span><svg class=\"bars\" width=\"12\" height=\"12\" aria-hidden=\"true\">");
-                svg_append_key(html, names->pdata[i], 0, 0);
-                g_string_append_printf(html, "</svg>%s</span>", (const char *) names->pdata[i]);
-        }
-        g_string_append(html, "</p>\n");
-}
-
 static void append_scale(GString *html, const Timeline *timeline, const PlotTitle *title, const GArray *ticks) {
         g_autofree char *day = plot_day(title);
         double named = -1;
@@ -142,18 +131,12 @@ static void append_lines(GString *html, const Timeline *timeline, const GArray *
         g_string_append(html, "</div></div>\n");
 }
 
-/* The text of a row for screen readers: "failure, from 1s for 2s". */
-static void append_words(GString *html, const Timeline *timeline, NodeId node) {
-        const Bar *bar = &g_array_index(timeline->bars, Bar, timeline->last[node]);
-        g_autofree char *begin = span_format_rounded(timeline->begin + bar->begin),
-                        *span = span_format_rounded(bar->end - bar->begin);
-
-        g_string_append_printf(html, "%s, from %s for %s", status_to_string(bar->status), begin, span);
-}
-
 static void append_row(GString *html, const Timeline *timeline, NodeId node, const char *tag, const GString *bars,
                        const char *held) {
         const char *detail = plot_detail(timeline, node);
+        const Bar *bar = &g_array_index(timeline->bars, Bar, timeline->last[node]);
+        g_autofree char *begin = span_format_rounded(timeline->begin + bar->begin),
+                        *span = span_format_rounded(bar->end - bar->begin);
 
         g_string_append_printf(html, "<%s class=\"row%s\"><span class=\"name\" style=\"padding-left:%upx\">", tag,
                                plot_is_even_copy(timeline, node) ? " copy" : "",
@@ -165,7 +148,8 @@ static void append_row(GString *html, const Timeline *timeline, NodeId node, con
                                "</span><svg class=\"bars\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
                                "role=\"img\" aria-label=\"",
                                BARS_WIDTH, BARS_ROW);
-        append_words(html, timeline, node);
+        /* For screen readers. */
+        g_string_append_printf(html, "%s, from %s for %s", status_to_string(bar->status), begin, span);
         g_string_append_printf(html, "\">\n%s</svg><span class=\"why\"", bars->str);
         if (detail) {
                 g_string_append(html, " title=\"");
@@ -211,6 +195,7 @@ char *plot_html(const Timeline *timeline, const PlotTitle *title) {
         g_autofree unsigned *tops = g_new0(unsigned, n_nodes);
         g_autofree GString **bars = g_new0(GString *, n_nodes);
         g_autoptr(GArray) ticks = plot_ticks(timeline, title);
+        g_autoptr(GPtrArray) names = NULL;
         GString *html = g_string_new("<svg width=\"0\" height=\"0\" style=\"position:absolute\" "
                                      "aria-hidden=\"true\">" BARS_STRIPES "</svg>\n");
 
@@ -219,7 +204,15 @@ char *plot_html(const Timeline *timeline, const PlotTitle *title) {
                         bars[node] = g_string_new(NULL);
         timeline_draw(timeline, bars, tops);
 
-        append_legend(html, timeline);
+        names = timeline_legend(timeline);
+        g_string_append(html, "<p class=\"legend\">");
+        PTRS_FOREACH(const char, name, names) {
+                g_string_append(html, "<span><svg class=\"bars\" width=\"12\" height=\"12\" aria-hidden=\"true\">");
+                svg_append_key(html, name, 0, 0);
+                g_string_append_printf(html, "</svg>%s</span>", name);
+        }
+        g_string_append(html, "</p>\n");
+
         g_string_append_printf(html, "<div class=\"plot%s\">\n", plot_has_details(timeline, places) ? "" : " plain");
         append_lines(html, timeline, ticks);
         append_scale(html, timeline, title, ticks);

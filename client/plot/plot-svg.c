@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "basic/foreach.h"
 #include "basic/span.h"
 #include "client/plot/plot.h"
 
@@ -115,15 +116,6 @@ static void append_label(const Picture *picture, const char *class, double share
         g_string_append_printf(picture->svg, " y=\"%u\">%s</text>\n", y, text);
 }
 
-static void append_grid(const Picture *picture, const GArray *ticks) {
-        for (unsigned i = 0; i < ticks->len; i++) {
-                const Tick *tick = &g_array_index(ticks, Tick, i);
-
-                append_line(picture, tick->share > 0 ? "g" : "g0", tick->share, HEAD - 4, bottom_of(picture));
-                g_string_append(picture->svg, "/>\n");
-        }
-}
-
 static void append_scale(const Picture *picture, const GArray *ticks, const PlotTitle *title) {
         g_autofree char *day = plot_day(title);
         GString *svg = picture->svg;
@@ -169,19 +161,6 @@ static void append_marks(const Picture *picture) {
         }
 }
 
-static void append_name(const Picture *picture, NodeId node, const char *held) {
-        const Tree *tree = picture->timeline->tree;
-        unsigned depth = MIN(tree->nodes[node].depth, INDENT_MAX);
-        glong room = NAME_CHARS_MAX - (glong) depth - (glong) strlen(held);
-
-        g_string_append_printf(picture->svg, "<text x=\"%u\" y=\"%u\">", MARGIN + depth * INDENT,
-                               y_of(picture->rows[node]) + 13);
-        svg_append_shortened(picture->svg, tree_node_name(tree, node), MAX(room, 12));
-        if (*held)
-                g_string_append_printf(picture->svg, "<tspan class=\"d\" dx=\"6\">%s</tspan>", held);
-        g_string_append(picture->svg, "</text>\n");
-}
-
 /* Names are clipped to their column, because the width of letters is not known. Those of every other copy in a ForEach
  * are on a band, as their bars are. */
 static void append_names(const Picture *picture, char **held) {
@@ -197,9 +176,20 @@ static void append_names(const Picture *picture, char **held) {
                                "<clipPath id=\"names\"><rect width=\"%d%%\" height=\"100%%\"/></clipPath>\n"
                                "<g clip-path=\"url(#names)\">\n",
                                BARS_LEFT);
-        for (NodeId node = 0; node < timeline->tree->n_nodes; node++)
-                if (picture->rows[node] != UINT_MAX)
-                        append_name(picture, node, held[node]);
+        for (NodeId node = 0; node < timeline->tree->n_nodes; node++) {
+                unsigned depth = MIN(timeline->tree->nodes[node].depth, INDENT_MAX);
+                glong room = NAME_CHARS_MAX - (glong) depth - (glong) strlen(held[node]);
+
+                if (picture->rows[node] == UINT_MAX)
+                        continue;
+
+                g_string_append_printf(svg, "<text x=\"%u\" y=\"%u\">", MARGIN + depth * INDENT,
+                                       y_of(picture->rows[node]) + 13);
+                svg_append_shortened(svg, tree_node_name(timeline->tree, node), MAX(room, 12));
+                if (*held[node])
+                        g_string_append_printf(svg, "<tspan class=\"d\" dx=\"6\">%s</tspan>", held[node]);
+                g_string_append(svg, "</text>\n");
+        }
         g_string_append(svg, "</g>\n");
 }
 
@@ -258,7 +248,10 @@ char *plot_svg(const Timeline *timeline, const PlotTitle *title) {
         append_head(&picture, title);
         append_legend(&picture, title);
         append_names(&picture, held);
-        append_grid(&picture, ticks);
+        ARRAY_FOREACH(const Tick, tick, ticks) {
+                append_line(&picture, tick->share > 0 ? "g" : "g0", tick->share, HEAD - 4, bottom_of(&picture));
+                g_string_append(picture.svg, "/>\n");
+        }
         append_bars(&picture);
         append_marks(&picture);
         append_scale(&picture, ticks, title);

@@ -29,52 +29,48 @@ static json_object *sort_index(NodeId thread) {
         return event;
 }
 
-static json_object *complete(const Timeline *timeline, const PlotTitle *title, const Bar *bar) {
-        json_object *event = json_object_new_object(), *arguments = json_object_new_object();
-        g_autofree char *path = tree_node_path(timeline->tree, bar->node);
+/* A bar; or a part of it: the time before it, while the node waited, or the end of it, while it was halting. */
+static json_object *complete(const PlotTitle *title, const Bar *bar, const char *name, const char *category,
+                             uint64_t begin, uint64_t end, json_object *arguments) {
+        json_object *event = json_object_new_object();
 
-        json_object_object_add(event, "name", json_object_new_string(tree_node_name(timeline->tree, bar->node)));
-        json_object_object_add(event, "cat", json_object_new_string(status_to_string(bar->status)));
-        json_object_object_add(event, "ph", json_object_new_string("X"));
-        json_object_object_add(event, "ts", json_object_new_uint64(title->started + bar->begin));
-        json_object_object_add(event, "dur", json_object_new_uint64(bar->end - bar->begin));
-        json_object_object_add(event, "pid", json_object_new_int(1));
-        json_object_object_add(event, "tid", json_object_new_int64(bar->node));
-
-        json_object_object_add(arguments, "path", json_object_new_string(path));
-        if (bar->label)
-                json_object_object_add(arguments, "label", json_object_new_string(bar->label));
-        json_object_object_add(arguments, "status", json_object_new_string(status_to_string(bar->status)));
-        if (bar->detail)
-                json_object_object_add(arguments, "cause", json_object_new_string(bar->detail));
-        json_object_object_add(arguments, "critical", json_object_new_boolean(bar->critical));
-        json_object_object_add(event, "args", arguments);
-        return event;
-}
-
-/* A part of a bar: the time before it, while the node waited, or the end of it, while it was halting. */
-static json_object *part(const PlotTitle *title, const Bar *bar, const char *what, uint64_t begin, uint64_t end) {
-        json_object *event = json_object_new_object(), *arguments = json_object_new_object();
-
-        json_object_object_add(event, "name", json_object_new_string(what));
-        json_object_object_add(event, "cat", json_object_new_string(what));
+        json_object_object_add(event, "name", json_object_new_string(name));
+        json_object_object_add(event, "cat", json_object_new_string(category));
         json_object_object_add(event, "ph", json_object_new_string("X"));
         json_object_object_add(event, "ts", json_object_new_uint64(title->started + begin));
         json_object_object_add(event, "dur", json_object_new_uint64(end - begin));
         json_object_object_add(event, "pid", json_object_new_int(1));
         json_object_object_add(event, "tid", json_object_new_int64(bar->node));
-        if (begin == bar->waiting && bar->awaits)
-                json_object_object_add(arguments, "for", json_object_new_string(bar->awaits));
         json_object_object_add(event, "args", arguments);
         return event;
 }
 
 static void add_bar(json_object *events, const Timeline *timeline, const PlotTitle *title, const Bar *bar) {
-        if (bar->waiting < bar->begin)
-                json_object_array_add(events, part(title, bar, "waiting", bar->waiting, bar->begin));
-        json_object_array_add(events, complete(timeline, title, bar));
+        json_object *arguments = json_object_new_object();
+        g_autofree char *path = tree_node_path(timeline->tree, bar->node);
+        const char *name = tree_node_name(timeline->tree, bar->node), *status = status_to_string(bar->status);
+
+        if (bar->waiting < bar->begin) {
+                json_object *reason = json_object_new_object();
+
+                if (bar->awaits)
+                        json_object_object_add(reason, "for", json_object_new_string(bar->awaits));
+                json_object_array_add(events,
+                                      complete(title, bar, "waiting", "waiting", bar->waiting, bar->begin, reason));
+        }
+
+        json_object_object_add(arguments, "path", json_object_new_string(path));
+        if (bar->label)
+                json_object_object_add(arguments, "label", json_object_new_string(bar->label));
+        json_object_object_add(arguments, "status", json_object_new_string(status));
+        if (bar->detail)
+                json_object_object_add(arguments, "cause", json_object_new_string(bar->detail));
+        json_object_object_add(arguments, "critical", json_object_new_boolean(bar->critical));
+        json_object_array_add(events, complete(title, bar, name, status, bar->begin, bar->end, arguments));
+
         if (bar->halting < bar->end)
-                json_object_array_add(events, part(title, bar, "halting", bar->halting, bar->end));
+                json_object_array_add(events, complete(title, bar, "halting", "halting", bar->halting, bar->end,
+                                                       json_object_new_object()));
 }
 
 /* An action on the run: a line across all threads. */

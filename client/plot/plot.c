@@ -46,23 +46,13 @@ static void on_event(const RunEvent *event, void *userdata) {
                 timeline_label(plotter->timeline, event->node, event->label);
 }
 
-/* "failure after 3.2s: Boot/LoadConfig: exited with status 3" */
-static char *subtitle_of(const Plotter *plotter) {
-        g_autofree char *span = span_format_rounded(plotter->end), *begin = span_format_rounded(plotter->begin),
-                        *cut = plotter->begin > 0 ? g_strdup_printf(", drawn from %s on", begin) : g_strdup("");
-        bool running = plotter->status == STATUS_RUNNING;
-
-        return g_strdup_printf("%s %s %s%s%s%s", status_to_string(plotter->status), running ? "for" : "after", span,
-                               cut, plotter->why ? ": " : "", plotter->why ?: "");
-}
-
 char *plot_recording(const Recording *recording, PlotFormat format, char **ret_error) {
         g_auto(Plotter) plotter = {
                 .timeline = timeline_new(definition_tree(recording->definition)),
                 .begin = recording_begin(recording),
         };
         const RecordHeader *header = &recording->record->header;
-        g_autofree char *subtitle = NULL;
+        g_autofree char *span = NULL, *begin = NULL, *cut = NULL, *subtitle = NULL;
         PlotTitle title;
 
         if (recording_report(recording, UINT64_MAX, on_event, &plotter, ret_error) < 0)
@@ -70,7 +60,14 @@ char *plot_recording(const Recording *recording, PlotFormat format, char **ret_e
 
         plotter.timeline->begin = plotter.begin;
         timeline_finish(plotter.timeline, plotter.end - plotter.begin);
-        subtitle = subtitle_of(&plotter);
+
+        /* "failure after 3.2s: Boot/LoadConfig: exited with status 3" */
+        span = span_format_rounded(plotter.end);
+        begin = span_format_rounded(plotter.begin);
+        cut = plotter.begin > 0 ? g_strdup_printf(", drawn from %s on", begin) : g_strdup("");
+        subtitle = g_strdup_printf("%s %s %s%s%s%s", status_to_string(plotter.status),
+                                   plotter.status == STATUS_RUNNING ? "for" : "after", span, cut,
+                                   plotter.why ? ": " : "", plotter.why ?: "");
         title = (PlotTitle){ header->run, subtitle, header->started + plotter.begin };
         return format(plotter.timeline, &title);
 }
@@ -85,20 +82,6 @@ static uint64_t decimal_step(uint64_t unit, uint64_t total, uint64_t limit) {
                                 return factors[i] * power * unit;
 
         return 0;
-}
-
-/* The scale has at most TICKS_MAX steps, of a length that clocks have. */
-static uint64_t scale_step(uint64_t total) {
-        static const uint64_t seconds[] = { 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200 };
-        uint64_t step = decimal_step(1, total, seconds[0] * G_USEC_PER_SEC);
-
-        for (size_t i = 0; step == 0 && i < G_N_ELEMENTS(seconds); i++)
-                if (total / (seconds[i] * G_USEC_PER_SEC) <= TICKS_MAX)
-                        step = seconds[i] * G_USEC_PER_SEC;
-        if (step == 0)
-                step = decimal_step(DAY, total, UINT64_MAX / 10);
-
-        return MAX(step, 1);
 }
 
 static GDateTime *date_of(uint64_t time) {
@@ -128,9 +111,19 @@ static void set_clock(Tick *tick, uint64_t time, uint64_t step) {
 }
 
 GArray *plot_ticks(const Timeline *timeline, const PlotTitle *title) {
+        static const uint64_t seconds[] = { 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200 };
         GArray *ticks = g_array_new(false, true, sizeof(Tick));
-        uint64_t step = scale_step(timeline->end), first = (step - timeline->begin % step) % step;
+        uint64_t step = decimal_step(1, timeline->end, seconds[0] * G_USEC_PER_SEC), first;
 
+        /* At most TICKS_MAX steps, of a length that clocks have. */
+        for (size_t i = 0; step == 0 && i < G_N_ELEMENTS(seconds); i++)
+                if (timeline->end / (seconds[i] * G_USEC_PER_SEC) <= TICKS_MAX)
+                        step = seconds[i] * G_USEC_PER_SEC;
+        if (step == 0)
+                step = decimal_step(DAY, timeline->end, UINT64_MAX / 10);
+        step = MAX(step, 1);
+
+        first = (step - timeline->begin % step) % step;
         for (uint64_t time = first; time <= timeline->end; time += step) {
                 g_autofree char *span = span_format_rounded(timeline->begin + time);
                 Tick tick = { .share = timeline_share(timeline, time) };

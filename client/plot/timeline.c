@@ -4,6 +4,8 @@
 
 #include "client/plot/timeline.h"
 
+#include "basic/foreach.h"
+
 static void bar_clear(void *bar) {
         g_free(((Bar *) bar)->label);
         g_free(((Bar *) bar)->detail);
@@ -131,15 +133,6 @@ static gint compare_ends(gconstpointer a, gconstpointer b, gpointer userdata) {
         return first < second ? -1 : first > second;
 }
 
-static GPtrArray *bars_by_parent(Timeline *timeline) {
-        GPtrArray *sorted = g_ptr_array_sized_new(timeline->bars->len);
-
-        for (unsigned i = 0; i < timeline->bars->len; i++)
-                g_ptr_array_add(sorted, bar_at(timeline, i));
-        g_ptr_array_sort_with_data(sorted, compare_ends, timeline);
-        return sorted;
-}
-
 /* The index behind the last bar of the parent's children that ended by then. */
 static unsigned find_behind(const Timeline *timeline, const GPtrArray *sorted, NodeId parent, uint64_t end) {
         unsigned low = 0, high = sorted->len;
@@ -200,22 +193,14 @@ static Bar *mark_awaited(Timeline *timeline, const GPtrArray *sorted, const Bar 
         return child;
 }
 
-/* The time up to which something else was waited for. While the child waited to begin, that is what ended meanwhile; if
- * nothing did, such as for a lock of another run, the parent waited for the child all that time. */
-static uint64_t start_of(const Timeline *timeline, const GPtrArray *sorted, const Bar *parent, Bar *child) {
-        const Bar *before = find_awaited(timeline, sorted, parent, child->begin, false);
-
-        if (child->waiting >= child->begin || (before && before->end > child->waiting))
-                return child->begin;
-
-        child->awaited = MAX(child->waiting, parent->awaited);
-        return child->waiting;
-}
-
 /* Goes back from the end of a node: to the child that ended last, then to the child that ended last before that one
  * started, and so on; and does the same inside each child. */
 static void mark_critical(Timeline *timeline, Bar *root) {
-        g_autoptr(GPtrArray) sorted = bars_by_parent(timeline), waiting = g_ptr_array_new();
+        g_autoptr(GPtrArray) sorted = g_ptr_array_sized_new(timeline->bars->len), waiting = g_ptr_array_new();
+
+        for (unsigned i = 0; i < timeline->bars->len; i++)
+                g_ptr_array_add(sorted, bar_at(timeline, i));
+        g_ptr_array_sort_with_data(sorted, compare_ends, timeline);
 
         mark_bar(waiting, root, 0);
         while (waiting->len > 0) {
@@ -223,24 +208,30 @@ static void mark_critical(Timeline *timeline, Bar *root) {
                 uint64_t until = parent->end;
                 Bar *child;
 
-                while ((child = mark_awaited(timeline, sorted, parent, until, waiting)))
-                        until = start_of(timeline, sorted, parent, child);
+                while ((child = mark_awaited(timeline, sorted, parent, until, waiting))) {
+                        const Bar *before = find_awaited(timeline, sorted, parent, child->begin, false);
+                        bool other_ended = before && before->end > child->waiting;
+
+                        /* While the child waited to begin, the parent waited for what ended meanwhile; if nothing did,
+                         * such as for a lock of another run, for the child all that time. */
+                        until = child->begin;
+                        if (child->waiting < child->begin && !other_ended) {
+                                child->awaited = MAX(child->waiting, parent->awaited);
+                                until = child->waiting;
+                        }
+                }
         }
-}
-
-static void close_bar(Bar *bar, uint64_t end) {
-        if (bar->status == STATUS_RUNNING)
-                bar->end = end;
-
-        bar->begin = MIN(bar->begin, bar->end);
-        bar->halting = MIN(bar->halting, bar->end);
 }
 
 void timeline_finish(Timeline *timeline, uint64_t time) {
         timeline->end = MAX(timeline->end, time);
 
-        for (unsigned i = 0; i < timeline->bars->len; i++)
-                close_bar(bar_at(timeline, i), timeline->end);
+        ARRAY_FOREACH(Bar, bar, timeline->bars) {
+                if (bar->status == STATUS_RUNNING)
+                        bar->end = timeline->end;
+                bar->begin = MIN(bar->begin, bar->end);
+                bar->halting = MIN(bar->halting, bar->end);
+        }
 
         if (timeline->last[0] != NO_BAR)
                 mark_critical(timeline, bar_at(timeline, timeline->last[0]));
