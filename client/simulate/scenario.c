@@ -74,20 +74,17 @@ void scenario_free(Scenario *scenario) {
         g_free(scenario);
 }
 
-/* The default does not apply to leaves that have only one possible outcome. */
-static const Outcome *fallback_for(const Scenario *scenario, const NodeType *type) {
-        static const Outcome of_type = {};
-
-        return type->flags & (TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS | TYPE_IMMEDIATE) ? &of_type : &scenario->fallback;
-}
-
 const Outcome *scenario_outcome(const Scenario *scenario, const Tree *tree, NodeId leaf, uint32_t n) {
+        static const Outcome of_type = {};
         const Role *role = g_hash_table_lookup(scenario->by_path, GUINT_TO_POINTER(leaf));
 
         if (!role)
                 role = g_hash_table_lookup(scenario->by_name, GUINT_TO_POINTER(leaf));
+        /* The default does not apply to leaves that have only one possible outcome. */
+        if (!role && tree->nodes[leaf].type->flags & (TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS | TYPE_IMMEDIATE))
+                return &of_type;
         if (!role)
-                return fallback_for(scenario, tree->nodes[leaf].type);
+                return &scenario->fallback;
 
         return &role->outcomes[MIN(n, role->n_outcomes - 1)];
 }
@@ -175,32 +172,27 @@ static void report_unknown(Reader *reader, uint32_t key, const char *word, const
         reader_error(reader, key, g_string_free(text, false));
 }
 
-static void read_field(Reader *reader, uint32_t key, const Fields *fields, void *values,
-                       uint32_t ret_items[static FIELDS_MAX]) {
-        g_autofree char *word = reader_string(reader, key);
-        const Param *param = params_find(fields->params, word, strlen(word));
-
-        if (!param) {
-                report_unknown(reader, key, word, fields);
-                return;
-        }
-
-        if (ret_items[param - fields->params] > 0) {
-                reader_error(reader, key, g_strdup_printf("'%s' is given twice", word));
-                return;
-        }
-
-        ret_items[param - fields->params] = key + 1;
-        if (param->kind != PARAM_JSON)
-                reader_set(reader, key + 1, param, values);
-}
-
 static void reader_read_fields(Reader *reader, uint32_t item, const Fields *fields, void *values,
                                uint32_t ret_items[static FIELDS_MAX]) {
         uint32_t n = text_item(&reader->text, item)->count, key = item + 1;
 
-        for (uint32_t i = 0; i < n; i++, key = text_next(&reader->text, key + 1))
-                read_field(reader, key, fields, values, ret_items);
+        for (uint32_t i = 0; i < n; i++, key = text_next(&reader->text, key + 1)) {
+                g_autofree char *word = reader_string(reader, key);
+                const Param *param = params_find(fields->params, word, strlen(word));
+
+                if (!param) {
+                        report_unknown(reader, key, word, fields);
+                        continue;
+                }
+                if (ret_items[param - fields->params] > 0) {
+                        reader_error(reader, key, g_strdup_printf("'%s' is given twice", word));
+                        continue;
+                }
+
+                ret_items[param - fields->params] = key + 1;
+                if (param->kind != PARAM_JSON)
+                        reader_set(reader, key + 1, param, values);
+        }
 
         for (const Param *param = fields->params; param->name; param++)
                 if (param->required && ret_items[param - fields->params] == 0)
@@ -399,20 +391,6 @@ static void read_outcome(Reader *reader, uint32_t item, const Fields *fields, co
         }
 }
 
-/* Checks that the leaf can have that outcome. */
-static void check_outcome(Reader *reader, uint32_t item, NodeId leaf, const Outcome *outcome) {
-        const NodeType *type = reader->tree->nodes[leaf].type;
-
-        if (type->flags & TYPE_NEVER_FAILS && outcome->result == STATUS_FAILURE)
-                reader_error(reader, item, g_strdup_printf("result: the type %s never fails", type->name));
-        if (type->flags & TYPE_NEVER_SUCCEEDS && outcome->result == STATUS_SUCCESS)
-                reader_error(reader, item, g_strdup_printf("result: the type %s never succeeds", type->name));
-        if (type->flags & TYPE_IMMEDIATE && (outcome->after > 0 || outcome->halt > 0))
-                reader_error(reader, item,
-                             g_strdup_printf("%s: the type %s always completes at once",
-                                             outcome->after > 0 ? "after" : "halt", type->name));
-}
-
 static const Role *reader_read_role(Reader *reader, uint32_t item, const NodeId *leaves, uint32_t n_leaves) {
         static const char *const expected = "\"success\", \"failure\", an object such as {\"after\": \"150ms\"}";
         bool list = text_kind(&reader->text, item) == TEXT_ARRAY,
@@ -428,8 +406,23 @@ static const Role *reader_read_role(Reader *reader, uint32_t item, const NodeId 
         for (uint32_t i = 0; i < n; i++, element = text_next(&reader->text, element)) {
                 read_outcome(reader, element, condition ? &condition_fields : &action_fields, list ? expected : or_list,
                              &outcomes[i]);
-                for (uint32_t j = 0; j < n_leaves; j++)
-                        check_outcome(reader, element, leaves[j], &outcomes[i]);
+
+                /* Each leaf can have that outcome. */
+                for (uint32_t j = 0; j < n_leaves; j++) {
+                        const NodeType *type = reader->tree->nodes[leaves[j]].type;
+                        const Outcome *outcome = &outcomes[i];
+
+                        if (type->flags & TYPE_NEVER_FAILS && outcome->result == STATUS_FAILURE)
+                                reader_error(reader, element,
+                                             g_strdup_printf("result: the type %s never fails", type->name));
+                        if (type->flags & TYPE_NEVER_SUCCEEDS && outcome->result == STATUS_SUCCESS)
+                                reader_error(reader, element,
+                                             g_strdup_printf("result: the type %s never succeeds", type->name));
+                        if (type->flags & TYPE_IMMEDIATE && (outcome->after > 0 || outcome->halt > 0))
+                                reader_error(reader, element,
+                                             g_strdup_printf("%s: the type %s always completes at once",
+                                                             outcome->after > 0 ? "after" : "halt", type->name));
+                }
         }
 
         *role = (Role){ .outcomes = outcomes, .n_outcomes = n };
@@ -454,10 +447,6 @@ static const Param top_params[] = {
 
 static const Fields top_fields = { "a script", top_params };
 
-static bool is_leaf(const Tree *tree, NodeId node) {
-        return tree->nodes[node].flags & NODE_LEAF;
-}
-
 static void add_node(GHashTable *index, char *word, NodeId node) {
         GArray *nodes = g_hash_table_lookup(index, word);
 
@@ -477,7 +466,7 @@ static GHashTable *index_leaves(const Tree *tree, bool paths) {
                 g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) (void *) g_array_unref);
 
         for (NodeId node = 0; node < tree->n_nodes; node++)
-                if (is_leaf(tree, node)) {
+                if (tree->nodes[node].flags & NODE_LEAF) {
                         char *word = paths ? tree_node_path(tree, node) : g_strdup(tree_node_name(tree, node)),
                              *plain = tree_plain_path(word);
 
@@ -496,7 +485,7 @@ static NodeId find_inner(const Tree *tree, const char *word) {
         for (NodeId node = 0; node < tree->n_nodes; node++) {
                 g_autofree char *path = NULL;
 
-                if (is_leaf(tree, node))
+                if (tree->nodes[node].flags & NODE_LEAF)
                         continue;
                 if (g_str_equal(tree_node_name(tree, node), word))
                         return node;
@@ -538,20 +527,14 @@ static void report_no_leaf(Reader *reader, uint32_t key, const char *word, GHash
                              : g_strdup_printf("there is no leaf '%s'; name one, or give its path: Boot/Load", shown));
 }
 
-static bool of_one_class(const Tree *tree, const GArray *leaves) {
-        for (unsigned i = 1; i < leaves->len; i++)
-                if (tree->nodes[g_array_index(leaves, NodeId, i)].type->class !=
-                    tree->nodes[g_array_index(leaves, NodeId, 0)].type->class)
-                        return false;
-
-        return true;
-}
-
 static void read_leaf(Reader *reader, uint32_t key, GHashTable *names, GHashTable *paths) {
         g_autofree char *word = reader_string(reader, key);
         GArray *by_path = g_hash_table_lookup(paths, word), *leaves = by_path ?: g_hash_table_lookup(names, word);
         GHashTable *roles = by_path ? reader->scenario->by_path : reader->scenario->by_name;
+        const Node *nodes = reader->tree->nodes;
         const Role *role;
+        NodeClass class;
+        bool mixed = false;
 
         if (!leaves) {
                 report_no_leaf(reader, key, word, names, paths);
@@ -563,7 +546,10 @@ static void read_leaf(Reader *reader, uint32_t key, GHashTable *names, GHashTabl
                 return;
         }
 
-        if (!of_one_class(reader->tree, leaves)) {
+        class = nodes[g_array_index(leaves, NodeId, 0)].type->class;
+        for (unsigned i = 1; i < leaves->len; i++)
+                mixed |= nodes[g_array_index(leaves, NodeId, i)].type->class != class;
+        if (mixed) {
                 reader_error(reader, key,
                              g_strdup_printf("'%s' names an action and a condition; give the path of each", word));
                 return;
@@ -660,20 +646,13 @@ static void read_top(Reader *reader) {
                 read_settings(reader, items[TOP_SET]);
 }
 
-static bool is_blank(const char *text, size_t length) {
-        size_t n = 0;
-
-        while (n < length && g_ascii_isspace(text[n]))
-                n++;
-
-        return n == length;
-}
-
 static void read_text(Reader *reader, const char *text, size_t length) {
         g_autofree char *error = NULL;
-        size_t offset = 0;
+        size_t blank = 0, offset = 0;
 
-        if (is_blank(text, length))
+        while (blank < length && g_ascii_isspace(text[blank]))
+                blank++;
+        if (blank == length)
                 error = g_strdup(
                         "the file is empty; a script is an object, {\"leaves\": {\"LoadConfig\": \"failure\"}}");
         else if (text_read(text, length, &reader->text, &offset, &error) >= 0)

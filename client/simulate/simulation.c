@@ -6,6 +6,7 @@
 #include <json-c/linkhash.h>
 
 #include "basic/cause.h"
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "basic/span.h"
 #include "client/simulate/simulation.h"
@@ -33,10 +34,6 @@ static uint64_t now(const Simulation *simulation) {
 
 static void report(const Simulation *simulation, const RunEvent *event) {
         simulation->observer(event, simulation->userdata);
-}
-
-static void clear_event(void *event) {
-        run_event_clear(event);
 }
 
 static void add_warning(const Simulation *simulation, NodeId node, const char *text) {
@@ -92,14 +89,6 @@ static Status result_of(const Leaf *leaf) {
         return leaf->type->flags & TYPE_NEVER_SUCCEEDS ? STATUS_FAILURE : STATUS_SUCCESS;
 }
 
-/* A leaf with a duration takes that time. */
-static uint64_t time_of(const Leaf *leaf) {
-        const uint64_t *duration = find_param(leaf, "duration", PARAM_SPAN, NULL);
-        const SimulatedLeaf *op = leaf->op;
-
-        return op->outcome->timed || !duration ? op->outcome->after : *duration;
-}
-
 /* NULL: the scenario gives none, and none is known. */
 static Cause *make_cause(const Leaf *leaf, const char *kind, const char *text) {
         const AlwaysFailureParams *params = leaf->type == &always_failure_type ? leaf->params : NULL;
@@ -109,16 +98,6 @@ static Cause *make_cause(const Leaf *leaf, const char *kind, const char *text) {
         if (cause)
                 cause->node = leaf->node;
         return cause;
-}
-
-/* The script of a type that does nothing but evaluate it, or NULL. An expression over more than the variables ("value")
- * cannot be evaluated here. */
-static const Param *find_script(const NodeType *type) {
-        for (const Param *param = type->params; param && param->name; param++)
-                if ((param->kind == PARAM_CODE || param->kind == PARAM_EXPRESSION) && !param->extra)
-                        return param;
-
-        return NULL;
 }
 
 static Status compute(Leaf *leaf) {
@@ -165,18 +144,15 @@ static Timer *timer_after(const Leaf *leaf, uint64_t delay, TimerCallback callba
                                                     : NULL;
 }
 
-static void say(Leaf *leaf) {
+static Status start_action(Leaf *leaf) {
+        const uint64_t *duration = find_param(leaf, "duration", PARAM_SPAN, NULL);
         const char *const *message = find_param(leaf, "message", PARAM_STRING, NULL);
+        SimulatedLeaf *op = leaf->op;
+        /* A leaf with a duration takes that time. */
+        uint64_t time = op->outcome->timed || !duration ? op->outcome->after : *duration;
 
         if (message && *message && leaf->type == &log_type)
                 leaf_say(leaf, log_params_level(leaf->params), *message);
-}
-
-static Status start_action(Leaf *leaf) {
-        SimulatedLeaf *op = leaf->op;
-        uint64_t time = time_of(leaf);
-
-        say(leaf);
         if (time == 0 || leaf->type->flags & TYPE_IMMEDIATE)
                 return perform(leaf);
 
@@ -226,15 +202,6 @@ static void on_change(void *userdata) {
         leaf_set_value(leaf, op->value);
 }
 
-static Status start_condition(Leaf *leaf) {
-        SimulatedLeaf *op = leaf->op;
-        uint64_t now = now_of(leaf), after = op->outcome->after;
-
-        op->known_at = after < SPAN_INFINITY - now ? now + after : SPAN_INFINITY;
-        follow_condition(leaf);
-        return op->value;
-}
-
 static void on_variables_changed(void *userdata) {
         Leaf *leaf = userdata;
         SimulatedLeaf *op = leaf->op;
@@ -246,34 +213,38 @@ static void on_variables_changed(void *userdata) {
         leaf_value_changed(leaf);
 }
 
-static Status start_computed(Leaf *leaf) {
-        SimulatedLeaf *op = leaf->op;
-        const Script *script =
-                *(const Script *const *) (const void *) ((const char *) leaf->params + op->computed->offset);
-
-        op->stale = true;
-        if (op->computed->kind == PARAM_EXPRESSION)
-                op->reads = blackboard_watch(leaf->blackboard, script_reads(script), on_variables_changed, leaf);
-        return compute(leaf);
-}
-
-/* Whether the scenario gives the result. */
-static bool is_given(const Outcome *outcome) {
-        return outcome->result != STATUS_IDLE || outcome->outputs || outcome->n_changes > 0;
-}
-
 static Status simulated_start(Leaf *leaf) {
         const Simulation *simulation = simulation_of(leaf);
         SimulatedLeaf *op = leaf->op;
 
         op->outcome = scenario_outcome(simulation->scenario, simulation->tree, leaf->node, leaf->attempt - 1);
-        if (!is_given(op->outcome))
-                op->computed = find_script(leaf->type);
+        /* If the scenario does not give the result: the script of a type that does nothing but evaluate it. An
+         * expression over more than the variables ("value") cannot be evaluated here. */
+        if (op->outcome->result == STATUS_IDLE && !op->outcome->outputs && op->outcome->n_changes == 0)
+                for (const Param *param = leaf->type->params; param && param->name && !op->computed; param++)
+                        if ((param->kind == PARAM_CODE || param->kind == PARAM_EXPRESSION) && !param->extra)
+                                op->computed = param;
 
-        if (op->computed)
-                return start_computed(leaf);
+        if (op->computed) {
+                const Script *script =
+                        *(const Script *const *) (const void *) ((const char *) leaf->params + op->computed->offset);
 
-        return leaf->type->class == NODE_CONDITION ? start_condition(leaf) : start_action(leaf);
+                op->stale = true;
+                if (op->computed->kind == PARAM_EXPRESSION)
+                        op->reads =
+                                blackboard_watch(leaf->blackboard, script_reads(script), on_variables_changed, leaf);
+                return compute(leaf);
+        }
+
+        if (leaf->type->class == NODE_CONDITION) {
+                uint64_t now = now_of(leaf), after = op->outcome->after;
+
+                op->known_at = after < SPAN_INFINITY - now ? now + after : SPAN_INFINITY;
+                follow_condition(leaf);
+                return op->value;
+        }
+
+        return start_action(leaf);
 }
 
 static bool simulated_halt(Leaf *leaf) {
@@ -392,12 +363,6 @@ static void on_event(const RunEvent *event, void *userdata) {
         report(simulation, event);
 }
 
-static void report_warnings(const Simulation *simulation) {
-        for (unsigned i = 0; i < simulation->warnings->len; i++)
-                report(simulation, &g_array_index(simulation->warnings, RunEvent, i));
-        g_array_set_size(simulation->warnings, 0);
-}
-
 /* The log of a real run: events tell all that it has. */
 static void on_message(NodeId node, int level, const char *text, void *userdata) {}
 
@@ -436,34 +401,16 @@ static void on_set(void *userdata) {
         add_warning(simulation, NODE_NONE, warning);
 }
 
-static Request *requests_new(Simulation *simulation, uint32_t *ret_n) {
-        const Setting *settings = scenario_settings(simulation->scenario, ret_n);
-        Request *requests = g_new(Request, *ret_n);
-
-        for (uint32_t i = 0; i < *ret_n; i++) {
-                requests[i] = (Request){ .simulation = simulation, .setting = &settings[i] };
-                requests[i].timer = timer_new(simulation->services.timers, settings[i].at, on_set, &requests[i]);
-        }
-
-        return requests;
-}
-
-static bool is_running(const Simulation *simulation, NodeId node) {
+/* NODE_NONE: no leaf is running. */
+static NodeId find_running_leaf(const Simulation *simulation) {
         const Machine *machine = run_machine(simulation->run);
 
-        return machine_node_status(machine, node) == STATUS_RUNNING || machine_node_ending(machine, node);
-}
-
-/* Names a node that the run waits for forever. To be freed. */
-static char *describe_waiting(const Simulation *simulation) {
         for (NodeId node = 0; node < simulation->tree->n_nodes; node++)
-                if (simulation->tree->nodes[node].flags & NODE_LEAF && is_running(simulation, node)) {
-                        g_autofree char *path = tree_node_path(simulation->tree, node);
+                if (simulation->tree->nodes[node].flags & NODE_LEAF &&
+                    (machine_node_status(machine, node) == STATUS_RUNNING || machine_node_ending(machine, node)))
+                        return node;
 
-                        return g_strdup_printf("nothing more can happen: %s never ends", path);
-                }
-
-        return g_strdup("nothing more can happen");
+        return NODE_NONE;
 }
 
 /* Jumps to the next event. Returns why the simulation stops before the run has finished, or NULL. */
@@ -471,8 +418,13 @@ static char *advance(const Simulation *simulation, uint64_t until) {
         Timers *timers = simulation->services.timers;
         uint64_t next = timers_next(timers);
 
-        if (next >= SPAN_INFINITY)
-                return describe_waiting(simulation);
+        if (next >= SPAN_INFINITY) {
+                NodeId leaf = find_running_leaf(simulation);
+                g_autofree char *path = leaf != NODE_NONE ? tree_node_path(simulation->tree, leaf) : NULL;
+
+                return path ? g_strdup_printf("nothing more can happen: %s never ends", path)
+                            : g_strdup("nothing more can happen");
+        }
 
         if (next > until) {
                 g_autofree char *span = span_format(until);
@@ -483,26 +435,6 @@ static char *advance(const Simulation *simulation, uint64_t until) {
 
         timers_jump(timers, next);
         return NULL;
-}
-
-/* As of a recorded run that has not finished, the last event is its status. */
-static void report_left(const Simulation *simulation, char *why) {
-        report(simulation, &(RunEvent){
-                                   .time = now(simulation),
-                                   .node = NODE_NONE,
-                                   .what = status_to_string(STATUS_RUNNING),
-                                   .status = STATUS_RUNNING,
-                                   .text = why,
-                           });
-}
-
-/* True if the run waits for its next round only, since no leaf has anything to wait for. */
-static bool is_between_rounds(const Simulation *simulation) {
-        for (NodeId node = 0; node < simulation->tree->n_nodes; node++)
-                if (simulation->tree->nodes[node].flags & NODE_LEAF && is_running(simulation, node))
-                        return false;
-
-        return timers_next(simulation->services.timers) <= now(simulation) + simulation->tree->interval;
 }
 
 static Status run_to_end(const Simulation *simulation, Ticker *ticker, uint64_t until) {
@@ -522,14 +454,28 @@ static Status run_to_end(const Simulation *simulation, Ticker *ticker, uint64_t 
                 else if (ticker_tick(ticker))
                         n_ticks++;
                 else {
-                        n_rounds = is_between_rounds(simulation) ? n_rounds + 1 : 0;
+                        /* The run waits for its next round only, since no leaf has anything to wait for. */
+                        bool between = find_running_leaf(simulation) == NODE_NONE &&
+                                       timers_next(simulation->services.timers) <=
+                                               now(simulation) + simulation->tree->interval;
+
+                        n_rounds = between ? n_rounds + 1 : 0;
                         left = advance(simulation, until);
                 }
-                report_warnings(simulation);
+                ARRAY_FOREACH(const RunEvent, warning, simulation->warnings)
+                        report(simulation, warning);
+                g_array_set_size(simulation->warnings, 0);
         }
 
+        /* As of a recorded run that has not finished, the last event is its status. */
         if (left)
-                report_left(simulation, left);
+                report(simulation, &(RunEvent){
+                                           .time = now(simulation),
+                                           .node = NODE_NONE,
+                                           .what = status_to_string(STATUS_RUNNING),
+                                           .status = STATUS_RUNNING,
+                                           .text = left,
+                                   });
         return run_status(run);
 }
 
@@ -555,16 +501,22 @@ Status simulate(Definition *definition, const Scenario *scenario, const Simulati
         RunOrigin origin = { .id = id, .tree = name, .instance = options->instance ?: "", .seed = options->seed };
         g_autoptr(Run) run = run_make_live(&origin, definition, &services, &run_callbacks, &simulation);
         g_autofree Request *requests = NULL;
+        const Setting *settings;
         uint32_t n_requests;
         Timer *halt = NULL;
         Status status;
 
-        g_array_set_clear_func(warnings, clear_event);
+        g_array_set_clear_func(warnings, (GDestroyNotify) run_event_clear);
         simulation.run = run;
         if (options->variables)
                 run_give(run, options->variables);
         run_observe_events(run, on_event, &simulation, UINT_MAX);
-        requests = requests_new(&simulation, &n_requests);
+        settings = scenario_settings(scenario, &n_requests);
+        requests = g_new(Request, n_requests);
+        for (uint32_t i = 0; i < n_requests; i++) {
+                requests[i] = (Request){ .simulation = &simulation, .setting = &settings[i] };
+                requests[i].timer = timer_new(timers, settings[i].at, on_set, &requests[i]);
+        }
         if (scenario_halt(scenario) != SPAN_INFINITY)
                 halt = timer_new(timers, scenario_halt(scenario), on_halt, &simulation);
 
