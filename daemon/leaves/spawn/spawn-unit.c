@@ -33,6 +33,7 @@
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-cause.h"
 #include "leaves/unit/unit-facts.h"
+#include "leaves/unit/unit-frozen.h"
 #include "leaves/unit/unit-search.h"
 
 /* Opens the containers of a property whose value has this type. */
@@ -270,8 +271,9 @@ struct SpawnUnit {
         char *result;       /* of the job that started it */
         UnitSearch *search; /* of another unit that is the reason */
         bool searched;
-        bool asked; /* and the answer was lost */
-        bool there; /* systemd has confirmed it to the previous daemon */
+        FrozenWatch *frozen; /* while it is started */
+        bool asked;          /* and the answer was lost */
+        bool there;          /* systemd has confirmed it to the previous daemon */
         bool recovering;
         bool cleared;
         SpawnConfirmed confirmed;
@@ -435,6 +437,7 @@ static void unit_wait(SpawnUnit *unit) {
 
 static void unit_run(SpawnUnit *unit, const char *result) {
         g_clear_pointer(&unit->job, job_free);
+        g_clear_pointer(&unit->frozen, frozen_watch_free);
         unit->phase = PHASE_RUNNING;
         unit->result = g_strdup(result);
 }
@@ -491,10 +494,14 @@ static void on_started(const char *result, const sd_bus_error *error, void *user
 }
 
 static void on_stepped(JobStep step, void *userdata) {
-        const SpawnUnit *unit = userdata;
+        SpawnUnit *unit = userdata;
 
-        if (step == JOB_CONFIRMED)
-                unit->confirmed(unit->userdata);
+        if (step != JOB_CONFIRMED)
+                return;
+
+        if (!unit->frozen)
+                unit->frozen = frozen_watch_new(unit->connection, unit->services->timers, unit->name);
+        unit->confirmed(unit->userdata);
 }
 
 static void unit_ask_start(SpawnUnit *unit) {
@@ -623,6 +630,7 @@ void spawn_unit_abandon(SpawnUnit *unit) {
         g_hash_table_remove(connection_table(unit->connection, KEPT), unit->name);
         job_free(unit->job);
         unit_search_free(unit->search);
+        frozen_watch_free(unit->frozen);
         unit_watch_free(unit->watch);
         sd_bus_message_unref(unit->start);
         g_free(unit->result);
@@ -644,7 +652,12 @@ bool spawn_unit_stop(SpawnUnit *unit) {
 }
 
 void spawn_unit_describe(const SpawnUnit *unit, GString *text) {
+        const char *frozen = frozen_watch_found(unit->frozen);
+
         g_string_append_printf(text, "unit %s%s", unit->name, unit->phase == PHASE_STOPPING ? " to end" : "");
+        if (frozen)
+                g_string_append_printf(text, "; %s is frozen, see 'systemctl %sthaw'", frozen,
+                                       unit->services->user ? "--user " : "");
 }
 
 /* Numbers in the name of a process. */

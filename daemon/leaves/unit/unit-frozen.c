@@ -13,6 +13,9 @@
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-frozen.h"
 
+#define WATCH_USEC (UINT64_C(1000) * 1000)
+#define WATCH_USEC_MAX (32 * WATCH_USEC)
+
 struct FrozenSearch {
         Connection *connection;
         GPtrArray *units; /* to read, the last one first */
@@ -92,4 +95,64 @@ void frozen_search_free(FrozenSearch *search) {
         call_free(search->call);
         g_ptr_array_unref(search->units);
         g_free(search);
+}
+
+struct FrozenWatch {
+        Connection *connection;
+        Timers *timers;
+        char *unit, *found;
+        FrozenSearch *search;
+        Timer *timer;
+        uint64_t usec; /* until the next search */
+};
+
+static void on_due(void *userdata);
+
+static void watch_wait(FrozenWatch *watch) {
+        watch->timer = timer_new(watch->timers, watch->usec, on_due, watch);
+        watch->usec = MIN(watch->usec * 2, WATCH_USEC_MAX);
+}
+
+static void on_known(const char *frozen, void *userdata) {
+        FrozenWatch *watch = userdata;
+
+        g_free(watch->found);
+        watch->found = g_strdup(frozen);
+        g_clear_pointer(&watch->search, frozen_search_free);
+        watch_wait(watch);
+}
+
+static void on_due(void *userdata) {
+        FrozenWatch *watch = userdata;
+
+        g_clear_pointer(&watch->timer, timer_free);
+        watch->search = frozen_search_new(watch->connection, watch->unit, on_known, watch);
+}
+
+FrozenWatch *frozen_watch_new(Connection *connection, Timers *timers, const char *unit) {
+        FrozenWatch *watch = g_new(FrozenWatch, 1);
+
+        *watch = (FrozenWatch){
+                .connection = connection,
+                .timers = timers,
+                .unit = g_strdup(unit),
+                .usec = WATCH_USEC,
+        };
+        watch_wait(watch);
+        return watch;
+}
+
+const char *frozen_watch_found(const FrozenWatch *watch) {
+        return watch ? watch->found : NULL;
+}
+
+void frozen_watch_free(FrozenWatch *watch) {
+        if (!watch)
+                return;
+
+        frozen_search_free(watch->search);
+        timer_free(watch->timer);
+        g_free(watch->unit);
+        g_free(watch->found);
+        g_free(watch);
 }

@@ -30,10 +30,6 @@
 #include "leaves/unit/unit-search.h"
 #include "run/leaf.h"
 
-/* After how long a job may wait for what is frozen, and how often this is read at least. */
-#define FROZEN_USEC (UINT64_C(1000) * 1000)
-#define FROZEN_USEC_MAX (32 * FROZEN_USEC)
-
 typedef struct UnitJob {
         Connection *connection; /* for requests and signals */
         UnitVerb verb;
@@ -52,21 +48,19 @@ typedef struct UnitJob {
         bool undone;              /* ... and the unit has left the inactive state since, but is inactive again */
         bool halted;              /* the job is not wanted any more */
         Job *job;
-        JobOrder *order;      /* which jobs the job waits for, if a unit waits for the run */
-        Timer *order_timer;   /* searches the order again; NULL: not due */
-        unsigned n_searches;  /* so far; the time between them grows */
-        uint64_t requested;   /* when the job was, CLOCK_MONOTONIC µs */
-        FrozenSearch *frozen; /* what the job waits for may be frozen, see facts.frozen */
-        Timer *frozen_timer;  /* searches that again; NULL: not due */
-        uint64_t frozen_usec; /* the time between these */
-        Cause *deadlock;      /* it waits for the run itself, so it is being cancelled */
-        char *result;         /* of the job, once it has ended */
-        uint64_t up_since;    /* it came up then, and a reload was requested after that; 0: no matter when */
-        UnitCheck *check;     /* of the state of the unit after that */
-        Call *details;        /* why the job failed */
-        UnitWatch *restarts;  /* systemd starts it again, and the leaf waits for that */
-        UnitSearch *search;   /* of another unit that is the reason */
-        LogTail *tail;        /* the last lines of the unit, which has failed */
+        JobOrder *order;     /* which jobs the job waits for, if a unit waits for the run */
+        Timer *order_timer;  /* searches the order again; NULL: not due */
+        unsigned n_searches; /* so far; the time between them grows */
+        uint64_t requested;  /* when the job was, CLOCK_MONOTONIC µs */
+        FrozenWatch *frozen; /* while the job lasts */
+        Cause *deadlock;     /* it waits for the run itself, so it is being cancelled */
+        char *result;        /* of the job, once it has ended */
+        uint64_t up_since;   /* it came up then, and a reload was requested after that; 0: no matter when */
+        UnitCheck *check;    /* of the state of the unit after that */
+        Call *details;       /* why the job failed */
+        UnitWatch *restarts; /* systemd starts it again, and the leaf waits for that */
+        UnitSearch *search;  /* of another unit that is the reason */
+        LogTail *tail;       /* the last lines of the unit, which has failed */
         UnitFacts facts;
 } UnitJob;
 
@@ -123,15 +117,9 @@ static bool reply_is_lost(const Leaf *leaf, const sd_bus_error *error) {
         return systemd_answer_was_lost(error) || (systemd_is_away(error) && systemd_is_expected(op->connection));
 }
 
-static void unit_job_stop_order(UnitJob *op) {
+static void unit_job_stop_search(UnitJob *op) {
         g_clear_pointer(&op->order, job_order_free);
         g_clear_pointer(&op->order_timer, timer_free);
-}
-
-static void unit_job_stop_search(UnitJob *op) {
-        unit_job_stop_order(op);
-        g_clear_pointer(&op->frozen, frozen_search_free);
-        g_clear_pointer(&op->frozen_timer, timer_free);
 }
 
 static void unit_job_stop_reading(UnitJob *op) {
@@ -403,7 +391,7 @@ static void unit_job_search_order(void *userdata) {
         if (!leaf_is_awaited_by(leaf, NULL, true) && (op->verb == UNIT_STOP || !leaf_is_awaited_by(leaf, NULL, false)))
                 return;
 
-        unit_job_stop_order(op);
+        unit_job_stop_search(op);
         op->order = job_order_new(leaf, op->connection, job, op->unit, unit_verbs[op->verb].type, on_deadlock);
 
         /* A job that is queued later can complete a deadlock. To notice this by signals, btd would have to receive one
@@ -413,35 +401,19 @@ static void unit_job_search_order(void *userdata) {
                 op->n_searches++;
 }
 
-static void unit_job_search_frozen(void *userdata);
-
-static void on_frozen(const char *frozen, void *userdata) {
-        Leaf *leaf = userdata;
+static void unit_job_watch_frozen(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
-        unit_facts_set(&op->facts.frozen, frozen);
-        g_clear_pointer(&op->frozen, frozen_search_free);
-        op->frozen_timer = timer_new(leaf->services->timers, op->frozen_usec, unit_job_search_frozen, leaf);
-        op->frozen_usec = MIN(op->frozen_usec * 2, FROZEN_USEC_MAX);
+        if (!op->frozen)
+                op->frozen = frozen_watch_new(op->connection, leaf->services->timers, op->unit);
 }
 
-static void unit_job_search_frozen(void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
+/* The job has ended. If that took long, what is frozen is the reason, unless a unit is up nevertheless. */
+static void unit_job_note_frozen(UnitJob *op, const char *result) {
+        bool up = unit_fact_is(result, "done") && op->verb != UNIT_STOP;
 
-        g_clear_pointer(&op->frozen_timer, timer_free);
-        op->frozen = frozen_search_new(op->connection, op->unit, on_frozen, leaf);
-}
-
-/* A job that lasts may wait for processes that are frozen, and systemd does not say so. */
-static void unit_job_suspect_frozen(Leaf *leaf) {
-        UnitJob *op = leaf->op;
-
-        if (op->frozen || op->frozen_timer)
-                return;
-
-        op->frozen_usec = FROZEN_USEC;
-        op->frozen_timer = timer_new(leaf->services->timers, op->frozen_usec, unit_job_search_frozen, leaf);
+        unit_facts_set(&op->facts.frozen, up ? NULL : frozen_watch_found(op->frozen));
+        g_clear_pointer(&op->frozen, frozen_watch_free);
 }
 
 static void unit_job_awaited(Leaf *leaf) {
@@ -476,8 +448,7 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
         if (op->memo)
                 json_object_object_add(op->memo, "heard", json_object_new_boolean(true));
         op->result = g_strdup(result);
-        if (unit_fact_is(result, "done") && op->verb != UNIT_STOP)
-                unit_facts_set(&op->facts.frozen, NULL);
+        unit_job_note_frozen(op, result);
         if (!job_was_joined(op->job))
                 op->facts.job_lasted = timers_now(leaf->services->timers, TIMER_MONOTONIC) - op->requested;
         if (unit_fact_is(result, "done"))
@@ -516,7 +487,7 @@ static void on_stepped(JobStep step, void *userdata) {
         unit_job_leave_inheritance(op);
         if (heard) {
                 unit_job_search_order(leaf);
-                unit_job_suspect_frozen(leaf);
+                unit_job_watch_frozen(leaf);
         }
 }
 
@@ -529,13 +500,12 @@ static bool is_held(const UnitJob *op) {
 
 static void unit_job_take_facts(Leaf *leaf, const char *result, UnitFacts *facts) {
         UnitJob *op = leaf->op;
-        char *frozen = unit_fact_is(result, "done") ? NULL : g_steal_pointer(&op->facts.frozen);
 
         op->result = g_strdup(result);
         unit_facts_clear(&op->facts);
         op->facts = *facts;
-        op->facts.frozen = frozen;
         *facts = (UnitFacts){};
+        unit_job_note_frozen(op, result);
 }
 
 static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *facts) {
@@ -577,7 +547,7 @@ static void on_recovery_kept(void *userdata) {
 static void on_recovery_queued(void *userdata) {
         leaf_read(userdata, 0);
         unit_job_search_order(userdata);
-        unit_job_suspect_frozen(userdata);
+        unit_job_watch_frozen(userdata);
 }
 
 /* When what was requested was done, or failed. A unit that systemd has forgotten may have been down before any limit.
@@ -848,6 +818,7 @@ static void unit_job_release(Leaf *leaf) {
 
         call_free(op->reference);
         unit_job_stop_search(op);
+        frozen_watch_free(op->frozen);
         job_free(op->job);
         job_permit_release(&op->permit);
         cause_unref(op->deadlock);
@@ -866,10 +837,10 @@ static char *unit_job_obstacle(const Leaf *leaf) {
         const UnitJob *op = leaf->op;
         char *obstacle = dbus_leaf_obstacle(leaf);
 
-        if (obstacle || op->result || !op->facts.frozen)
+        if (obstacle || !frozen_watch_found(op->frozen))
                 return obstacle;
 
-        return g_strdup_printf("%s to be thawed, see 'systemctl %sthaw'", op->facts.frozen,
+        return g_strdup_printf("%s to be thawed, see 'systemctl %sthaw'", frozen_watch_found(op->frozen),
                                unit_job_is_of_user(leaf) ? "--user " : "");
 }
 

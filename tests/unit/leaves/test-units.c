@@ -309,6 +309,19 @@ static void test_frozen_while_it_starts(Scene *scene, const void *data) {
                         "frozen, see 'systemctl thaw'");
 }
 
+/* systemd waits until the program is executed. */
+static void test_frozen_while_a_process_starts(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        scene->fake.transient = true;
+        scene->fake.frozen = "a.slice";
+        leaf = scene_start(scene, "{ \"type\": \"Spawn\", \"as\": \"unit\", \"argv\": [\"true\"] }");
+        wait_until(waits_for(leaf, "unit btd-test.1-0-1.service; a.slice is frozen, see 'systemctl thaw'"));
+        fake_remove_job(&scene->fake, JOB_PATH, "done");
+        wait_until(waits_for(leaf, "unit btd-test.1-0-1.service"));
+}
+
 static void test_frozen_while_it_stops(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) leaf = NULL;
 
@@ -818,6 +831,7 @@ int main(int argc, char **argv) {
         add("bound-to-a-unit-that-ends", test_bound_to_a_unit_that_ends);
         add("frozen", test_frozen);
         add("frozen-while-it-starts", test_frozen_while_it_starts);
+        add("frozen-while-a-process-starts", test_frozen_while_a_process_starts);
         add("frozen-while-it-stops", test_frozen_while_it_stops);
         add("restarted-with-old-files", test_restarted_with_old_files);
         add("stopped-with-a-successor", test_stopped_with_a_successor);
