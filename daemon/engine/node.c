@@ -551,15 +551,6 @@ void node_visit_always(Machine *machine, NodeId node) {
         machine->attention |= ATTENTION_STICKY;
 }
 
-void node_mark_deferred(Machine *machine, NodeId node) {
-        const Node *nodes = machine->nodes;
-
-        for (NodeId leaf = index_set_next(&machine->deferred, node); leaf < nodes[node].end;
-             leaf = index_set_next(&machine->deferred, leaf + 1))
-                for (NodeId id = leaf; id != nodes[node].parent; id = nodes[id].parent)
-                        index_set_add(&machine->marked, id);
-}
-
 /* The walk along the routes ends early: the node's answer has no route, or something needs attention. The nodes between
  * it and the root resume their ticks. Only plain actions are settled here; other nodes already are. */
 static __attribute__((noinline)) Status walk_interrupted(Machine *machine, NodeId root, NodeId node, Status status) {

@@ -183,9 +183,6 @@ void node_visit_always(Machine *machine, NodeId node);
 
 void node_mark(Machine *machine, NodeId node);
 
-/* Marks the paths from the node to its deferred leaves, so that its next tick finds them. */
-void node_mark_deferred(Machine *machine, NodeId node);
-
 /*
  * For types with TYPE_TRIES_AGAIN. A child that was skipped is tried again at every tick, and its conditions are kept,
  * so that there is a tick when one of them changes. If the child started an action before it was skipped, the next tick

@@ -342,14 +342,6 @@ uint32_t outcomes_count(const Node *nodes, NodeId node, unsigned never) {
         return n;
 }
 
-NodeId find_slow_action(const Node *nodes, NodeId node) {
-        while (!(nodes[node].flags & NODE_LEAF))
-                for (node++; !(nodes[node].flags & NODE_SLOW);)
-                        node = nodes[node].end;
-
-        return node;
-}
-
 static const char *verb_of(unsigned never) {
         return never == NODE_NEVER_SUCCEEDS ? "succeed" : "fail";
 }

@@ -152,9 +152,6 @@ static inline bool node_runs_forever(const Node *node) {
 /* The number of children that may have the outcome. */
 uint32_t outcomes_count(const Node *nodes, NodeId node, unsigned never);
 
-/* The first action that makes the node NODE_SLOW. */
-NodeId find_slow_action(const Node *nodes, NodeId node);
-
 /* For NodeType.check: warns if a child keeps the children after it from ever running. */
 void outcomes_check_sequence(const Tree *tree, NodeId node, Findings *findings);
 /* The same for the children before end, and either outcome, as above. */

@@ -196,14 +196,21 @@ static Status while_do_else_tick(Machine *machine, NodeId node) {
 
 static void while_do_else_check(const Tree *tree, NodeId node, Findings *findings) {
         const Node *nodes = tree->nodes;
+        NodeId action = node + 1;
 
-        if (nodes[node + 1].flags & NODE_SLOW)
-                findings_trap(findings, NULL,
-                              "the action '%s' is part of the condition, so it would be started again and again; "
-                              "use an IfThenElse",
-                              tree_node_name(tree, find_slow_action(nodes, node + 1)));
-        else
+        if (!(nodes[action].flags & NODE_SLOW)) {
                 if_then_else_check(tree, node, findings);
+                return;
+        }
+
+        while (!(nodes[action].flags & NODE_LEAF))
+                for (action++; !(nodes[action].flags & NODE_SLOW);)
+                        action = nodes[action].end;
+
+        findings_trap(findings, NULL,
+                      "the action '%s' is part of the condition, so it would be started again and again; "
+                      "use an IfThenElse",
+                      tree_node_name(tree, action));
 }
 
 const NodeType while_do_else_type = {

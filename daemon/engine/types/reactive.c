@@ -24,6 +24,16 @@ static bool must_defer(Machine *machine, NodeId node, NodeId child) {
         return (running != 0 && running != child) || node_ending_beside(machine, node, child);
 }
 
+/* Marks the paths from the node to its deferred leaves, so that its next tick finds them. */
+static void mark_deferred(Machine *machine, NodeId node) {
+        const Node *nodes = machine->nodes;
+
+        for (NodeId leaf = index_set_next(&machine->deferred, node); leaf < nodes[node].end;
+             leaf = index_set_next(&machine->deferred, leaf + 1))
+                for (NodeId id = leaf; id != nodes[node].parent; id = nodes[id].parent)
+                        index_set_add(&machine->marked, id);
+}
+
 static Status reactive_visit(Machine *machine, NodeId node, NodeId child, bool defer) {
         bool deferring = machine->deferring;
         Status status;
@@ -31,7 +41,7 @@ static Status reactive_visit(Machine *machine, NodeId node, NodeId child, bool d
         if (node_is_fresh(machine, child))
                 index_set_remove_range(&machine->marked, child, machine->nodes[child].end);
         else if (!deferring && !defer)
-                node_mark_deferred(machine, child);
+                mark_deferred(machine, child);
 
         machine->deferring = deferring || defer;
         if (machine->deferring)
