@@ -40,9 +40,15 @@ static void append_json(GString *text, json_object *json) {
                         json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 }
 
-static void append_outcome(GString *text, Status status, const Cause *cause) {
+/* Begins an entry with an outcome, whose object the caller ends. NULL: there is no run record. */
+static GString *begin_outcome(Run *run, EntryKind kind, NodeId node, Status status, const Cause *cause) {
         char outcome[OUTCOME_MAX], *end = stpcpy(outcome, " {\"status\":\"");
+        GString *text;
 
+        if (!run->writer)
+                return NULL;
+
+        text = begin(run, kind, node);
         end = stpcpy(stpcpy(end, status_to_string(status)), "\"");
         g_string_append_len(text, outcome, end - outcome);
         if (cause) {
@@ -51,6 +57,7 @@ static void append_outcome(GString *text, Status status, const Cause *cause) {
                 g_string_append(text, ",\"cause\":");
                 append_json(text, json);
         }
+        return text;
 }
 
 void run_note(Run *run, EntryKind kind, NodeId node) {
@@ -61,26 +68,20 @@ void run_note(Run *run, EntryKind kind, NodeId node) {
 }
 
 void run_note_status(Run *run, EntryKind kind, NodeId node, Status status, const Cause *cause) {
-        GString *text;
+        GString *text = begin_outcome(run, kind, node, status, cause);
 
-        if (!run->writer)
-                return;
-
-        text = begin(run, kind, node);
-        append_outcome(text, status, cause);
-        g_string_append_c(text, '}');
+        if (text)
+                g_string_append_c(text, '}');
 }
 
 void run_note_finished(Run *run) {
+        GString *text = begin_outcome(run, ENTRY_FINISHED, NODE_NONE, run->status, run->cause);
         g_autoptr(json_object) outputs = NULL;
         uint32_t n_more;
-        GString *text;
 
-        if (!run->writer)
+        if (!text)
                 return;
 
-        text = begin(run, ENTRY_FINISHED, NODE_NONE);
-        append_outcome(text, run->status, run->cause);
         outputs = run_outputs(run, &n_more);
         if (outputs) {
                 g_string_append(text, ",\"outputs\":");
@@ -157,13 +158,11 @@ void run_note_request(Run *run, EntryKind kind, NodeId node, json_object *detail
 void run_note_outcome(Run *run, const RunLeaf *leaf) {
         static const RunInput nothing;
         const RunInput *input = run->input ?: &nothing;
-        GString *text;
+        GString *text = begin_outcome(run, ENTRY_AT_ONCE, leaf->node, leaf->status, leaf->cause);
 
-        if (!run->writer)
+        if (!text)
                 return;
 
-        text = begin(run, ENTRY_AT_ONCE, leaf->node);
-        append_outcome(text, leaf->status, leaf->cause);
         if (input->outputs) {
                 g_string_append(text, ",\"outputs\":");
                 append_json(text, input->outputs);
@@ -179,14 +178,10 @@ void run_note_outcome(Run *run, const RunLeaf *leaf) {
 }
 
 void run_note_evaluation(Run *run, const RunLeaf *leaf) {
-        GString *text;
+        GString *text = begin_outcome(run, ENTRY_VALUE, leaf->node, leaf->status, leaf->cause);
 
-        if (!run->writer)
-                return;
-
-        text = begin(run, ENTRY_VALUE, leaf->node);
-        append_outcome(text, leaf->status, leaf->cause);
-        g_string_append_printf(text, ",\"look\":%" PRIu32 "}", run->n_evaluations);
+        if (text)
+                g_string_append_printf(text, ",\"look\":%" PRIu32 "}", run->n_evaluations);
 }
 
 void run_note_results(Run *run) {
