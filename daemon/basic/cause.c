@@ -95,7 +95,8 @@ Cause *cause_new(const char *kind, json_object *facts, const char *text) {
 }
 
 Cause *cause_ref(Cause *cause) {
-        g_ref_count_inc(&cause->references);
+        if (cause)
+                g_ref_count_inc(&cause->references);
         return cause;
 }
 
@@ -122,7 +123,7 @@ void cause_renew(Cause *cause, const Cause *now) {
         cause->kind = now->kind;
         cause->text = g_strdup(now->text);
         cause->facts = json_object_get(now->facts);
-        cause->because = now->because ? cause_ref(now->because) : NULL;
+        cause->because = cause_ref(now->because);
         cause_unref(before);
 }
 

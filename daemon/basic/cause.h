@@ -55,6 +55,7 @@ struct Cause {
 
 /* Takes the facts (may be NULL). The cause belongs to the run until its node is set. */
 Cause *cause_new(const char *kind, json_object *facts, const char *text);
+/* NULL is accepted. */
 Cause *cause_ref(Cause *cause);
 void cause_unref(Cause *cause); /* NULL: does nothing */
 

@@ -492,7 +492,7 @@ Activity *activity_recover(Run *run, const RunLeaf *past) {
         activity->recovered = true;
         activity->leaf.has_memo = past->has_memo;
         activity->leaf.memo = json_object_get(past->memo);
-        activity->cause = past->cause ? cause_ref(past->cause) : NULL;
+        activity->cause = cause_ref(past->cause);
         activity->status = fill_params(activity, past);
         if (activity->leaf.listens)
                 live_run_listen(run, past->node);
@@ -589,7 +589,7 @@ static Cause *without_secrets(const Activity *activity, Cause *cause) {
                            cause->facts ? secrets_hide_all(&activity->secrets, json_object_get(cause->facts)) : NULL,
                            text ?: cause->text);
         hidden->node = cause->node;
-        hidden->because = cause->because ? cause_ref(cause->because) : NULL;
+        hidden->because = cause_ref(cause->because);
         cause_unref(cause);
         return hidden;
 }

@@ -80,7 +80,7 @@ static void see(Run *run, const RunLeaf *leaf) {
         if (seen.status == leaf->status || seen.status == STATUS_RUNNING)
                 return;
 
-        seen.cause = activity_cause(leaf->activity) ? cause_ref(activity_cause(leaf->activity)) : NULL;
+        seen.cause = cause_ref(activity_cause(leaf->activity));
         if (!run->seen) {
                 run->seen = g_array_new(FALSE, FALSE, sizeof(Seen));
                 g_array_set_clear_func(run->seen, seen_clear);
@@ -250,7 +250,6 @@ static Status host_compute(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
         Run *run = userdata;
         const NodeType *type = definition_tree(run->definition)->nodes[leaf->node].type;
         g_autoptr(Activity) activity = NULL;
-        Cause *cause;
         Status status;
 
         if (!(type->flags & TYPE_IMMEDIATE) && !run->services->leaves->kind_of(type)->computes)
@@ -258,13 +257,12 @@ static Status host_compute(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
 
         activity = activity_start(run, leaf);
         status = activity_status(activity);
-        cause = activity_cause(activity);
         assert(status != STATUS_RUNNING || !(type->flags & TYPE_IMMEDIATE));
 
         if (status == STATUS_RUNNING)
                 leaf->activity = g_steal_pointer(&activity);
         else
-                *ret_cause = cause ? cause_ref(cause) : NULL;
+                *ret_cause = cause_ref(activity_cause(activity));
         return status;
 }
 
@@ -273,7 +271,6 @@ static Status host_look(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
         Seen *seen = find_seen(run, leaf->node);
         bool first = !leaf->activity;
         Status status;
-        Cause *cause;
 
         if (first) {
                 leaf->activity = activity_start(run, leaf);
@@ -290,8 +287,7 @@ static Status host_look(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
                 return seen->status;
         }
 
-        cause = activity_cause(leaf->activity);
-        *ret_cause = cause ? cause_ref(cause) : NULL;
+        *ret_cause = cause_ref(activity_cause(leaf->activity));
         return status;
 }
 
@@ -516,7 +512,6 @@ static void tell_moved(Run *run) {
         run->callbacks->state_changed(run, run->callbacks_userdata);
 }
 
-/* True: the run has finished, and may have been freed. */
 bool live_run_tick(Run *run) {
         Status status = input_tick(run, live_run_clock(run));
 

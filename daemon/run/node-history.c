@@ -324,7 +324,7 @@ void node_history_record(NodeHistory *history, NodeId node, Status status, Reaso
 
                 if (!found)
                         found = inner_cause(history, node, status, reason, below);
-                found->because = below ? cause_ref(below) : NULL;
+                found->because = cause_ref(below);
                 causes_set(&history->causes, node, found);
         } else if (status == STATUS_SUCCESS)
                 causes_drop(&history->causes, node);

@@ -228,7 +228,7 @@ void run_record_outcome(Run *run, NodeId node, Status status, Reason reason, Cau
         if (node_history_phase(run->history, node) == PHASE_WAITING)
                 waited = run->now - node_history_since(run->history, node);
         logging = run->host && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
-        before = logging && last ? cause_ref(last) : NULL;
+        before = logging ? cause_ref(last) : NULL;
 
         node_history_record(run->history, node, status, reason, cause, run->now);
         run_tell_node(run, node, status_before, waited);
@@ -249,7 +249,7 @@ void run_record_outcome(Run *run, NodeId node, Status status, Reason reason, Cau
                                 .level = same || tree->nodes[node].type->class == NODE_CONDITION ? LOG_DEBUG : LOG_INFO,
                                 .text = tree->nodes[node].flags & NODE_LEAF ? g_strconcat("failed: ", text, NULL)
                                                                             : g_strdup(text),
-                                .cause = why ? cause_ref(why) : NULL,
+                                .cause = cause_ref(why),
                                 .label = run_node_label(run, node),
                         });
         }
@@ -419,7 +419,7 @@ Cause *run_node_cause(const Run *run, NodeId node) {
         if (is_halted(run, node))
                 return run_halted_cause(run, node);
 
-        return cause ? cause_ref(cause) : NULL;
+        return cause_ref(cause);
 }
 
 void run_record_error(Run *run) {

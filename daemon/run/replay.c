@@ -266,7 +266,7 @@ Status replay_value(Replay *replay, const RunLeaf *leaf, uint32_t evaluation, Ca
                 return outcome_in(replay, entry, ret_cause);
         }
 
-        *ret_cause = leaf->cause ? cause_ref(leaf->cause) : NULL;
+        *ret_cause = cause_ref(leaf->cause);
         return leaf->status;
 }
 

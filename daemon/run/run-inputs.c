@@ -664,7 +664,7 @@ void input_leaf_ended(Run *run, NodeId node, Status status, Cause *cause, uint64
                 run_note_broken(run, node, leaf->cause);
         machine_leaf_ended(run->machine, node, status);
         if (over) {
-                g_autoptr(Cause) why = leaf->cause ? cause_ref(leaf->cause) : NULL;
+                g_autoptr(Cause) why = cause_ref(leaf->cause);
 
                 run_remove_leaf(run, leaf);
                 run_record_outcome(run, node, STATUS_HALTED, REASON_NONE, NULL);

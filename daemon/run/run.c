@@ -188,7 +188,7 @@ void run_leaf_set(RunLeaf *leaf, Status status, Cause *cause) {
         Cause *before = leaf->cause;
 
         leaf->status = status;
-        leaf->cause = cause ? cause_ref(cause) : NULL;
+        leaf->cause = cause_ref(cause);
         cause_unref(before);
 }
 

@@ -323,7 +323,7 @@ static bool restore_cause(const Reading *reading, void *member, json_object *jso
         if (!cause_pool_get(reading->pool, json, &cause))
                 return false;
 
-        *(Cause **) member = cause ? cause_ref(cause) : NULL;
+        *(Cause **) member = cause_ref(cause);
         return true;
 }
 

@@ -804,7 +804,7 @@ bool variables_restore(Variables *variables, json_object *json, Cause *error) {
                         variables->scopes[i].checked = blackboard_version(variables->scopes[i].blackboard);
 
         cause_unref(variables->error);
-        variables->error = error ? cause_ref(error) : NULL;
+        variables->error = cause_ref(error);
 
         json_object_object_foreach(kept, keeper, value) {
                 if (!parse_key(keeper, tree->n_nodes, &node) ||

@@ -74,7 +74,7 @@ RandomLeaf *random_leaf_new(RandomRun *run, const RunLeaf *of) {
         leaf->node = of->node;
         leaf->type = run->rules.tree->nodes[of->node].type;
         leaf->status = of->status;
-        leaf->cause = of->cause ? cause_ref(of->cause) : NULL;
+        leaf->cause = cause_ref(of->cause);
         leaf->ending = of->halted;
         leaf->suspended = of->suspended;
         leaf->memo = json_object_get(of->memo);
@@ -164,7 +164,7 @@ static Status on_look(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
                 random_leaf_set(own, random_condition(run->dice));
         }
 
-        *ret_cause = own->cause ? cause_ref(own->cause) : NULL;
+        *ret_cause = cause_ref(own->cause);
         return own->status;
 }
 
