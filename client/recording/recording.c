@@ -407,23 +407,13 @@ static json_object *cause_level(const Recording *recording, const Run *run, cons
         return level;
 }
 
-static json_object *cause_chain(const Recording *recording, const Run *run, const Cause *first) {
+json_object *recording_causes(const Recording *recording, const Replay *replay, NodeId node) {
+        const Run *run = replay_run(replay);
+        const Cause *first = node == NODE_NONE ? run_cause_chain(run) : node_history_cause(run_node_history(run), node);
         json_object *chain = json_object_new_array();
 
         for (const Cause *cause = first; cause; cause = cause->because)
                 json_object_array_add(chain, cause_level(recording, run, cause));
 
         return chain;
-}
-
-json_object *recording_causes_at(const Recording *recording, const Replay *replay) {
-        const Run *run = replay_run(replay);
-
-        return cause_chain(recording, run, run_cause_chain(run));
-}
-
-json_object *recording_causes_of(const Recording *recording, const Replay *replay, NodeId node) {
-        const Run *run = replay_run(replay);
-
-        return cause_chain(recording, run, node_history_cause(run_node_history(run), node));
 }

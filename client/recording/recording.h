@@ -60,8 +60,7 @@ GPtrArray *recording_idle_nodes(const Definition *definition);
  * run, its nodes, and the causes of its end. */
 RunInfo *recording_run_at(const Recording *recording, const Replay *replay, uint64_t time);
 GPtrArray *recording_nodes_at(const Recording *recording, const Replay *replay, uint64_t time);
-json_object *recording_causes_at(const Recording *recording, const Replay *replay);
-/* The causes of a node: the same, from the node on. */
-json_object *recording_causes_of(const Recording *recording, const Replay *replay, NodeId node);
+/* node: from this one on; NODE_NONE: from the run on. */
+json_object *recording_causes(const Recording *recording, const Replay *replay, NodeId node);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Recording, recording_free)

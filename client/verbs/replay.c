@@ -40,7 +40,7 @@ int replay_print(Client *client, const char *operand, uint64_t until) {
             replay_until(replay, start + until, &error) < 0)
                 return report_error("%s: %s", recording->name, error);
 
-        chain = recording_causes_at(recording, replay);
+        chain = recording_causes(recording, replay, NODE_NONE);
         nodes = recording_nodes_at(recording, replay, until);
         run = recording_run_at(recording, replay, until);
         if (client->output.json) {

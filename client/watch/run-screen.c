@@ -583,7 +583,7 @@ static json_object *get_cause(RunScreen *screen, uint32_t node) {
         json_object *chain;
 
         if (screen->replay)
-                return recording_causes_of(screen->recording, screen->replay, node);
+                return recording_causes(screen->recording, screen->replay, node);
         if (client_call(screen->client, &reply, screen->run->path, BTD_RUN, "GetCauseChain", "u", node) !=
                     EXIT_SUCCESS ||
             value_read_variable(reply, NULL, &chain, &error) < 0)
