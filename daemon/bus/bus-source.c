@@ -106,22 +106,6 @@ static gboolean source_check(GSource *base) {
                deadline <= (uint64_t) g_source_get_time(base);
 }
 
-/* No batch limit while the bus is closing: then it only fails the pending calls. */
-static int process(BusSource *source) {
-        int r = 1;
-
-        for (unsigned i = 0; r > 0; i++) {
-                bool closing = sd_bus_is_open(source->bus) <= 0, full = is_full(source);
-
-                if (!closing && (i == BATCH || (full && (i > 0 || source->poll.revents == 0))))
-                        break;
-
-                r = sd_bus_process(source->bus, NULL);
-        }
-
-        return r;
-}
-
 static gboolean source_dispatch(GSource *base, GSourceFunc callback, void *userdata) {
         BusSource *source = (BusSource *) base;
         uint64_t now = (uint64_t) g_source_get_time(base);
@@ -136,7 +120,16 @@ static gboolean source_dispatch(GSource *base, GSourceFunc callback, void *userd
         /* So late, btd or the machine was stopped, perhaps with the bus: nobody has watched it. */
         if (source->stuck > 0 && now - source->patience > source->stuck)
                 source->stuck = now + source->patience;
-        r = source->stuck > 0 && source->stuck <= now ? -ETIMEDOUT : process(source);
+        r = source->stuck > 0 && source->stuck <= now ? -ETIMEDOUT : 1;
+        /* No batch limit while the bus is closing: then it only fails the pending calls. */
+        for (unsigned i = 0; r > 0; i++) {
+                bool closing = sd_bus_is_open(source->bus) <= 0, full = is_full(source);
+
+                if (!closing && (i == BATCH || (full && (i > 0 || source->poll.revents == 0))))
+                        break;
+
+                r = sd_bus_process(source->bus, NULL);
+        }
         if (r < 0) {
                 source->error = r;
                 sd_bus_close(source->bus);

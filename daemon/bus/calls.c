@@ -328,20 +328,6 @@ static bool call_send(Call *call) {
         return true;
 }
 
-/* How many calls are in flight to the process that owns the name. */
-static unsigned receiver_load(const Receiver *receiver) {
-        const char *owner = receiver->owner.name ? name_owner(&receiver->owner) : receiver->name;
-        unsigned n = receiver->n_in_flight;
-        const Receiver *other;
-
-        TABLE_FOREACH(other, receiver->calls->receivers)
-                if (owner && other != receiver &&
-                    (g_str_equal(other->name, owner) ||
-                     (other->owner.name && g_strcmp0(name_owner(&other->owner), owner) == 0)))
-                        n += other->n_in_flight;
-        return n;
-}
-
 static unsigned calls_left(const Calls *calls) {
         return calls->window - MIN(calls->in_flight.length, calls->window);
 }
@@ -352,8 +338,22 @@ static Receiver *next_receiver(const Calls *calls) {
 
         for (const GList *link = calls->waiting.head; link && left > 0; link = link->next) {
                 Receiver *receiver = link->data;
+                const char *owner = receiver->owner.name ? name_owner(&receiver->owner) : receiver->name;
+                unsigned load = receiver->n_in_flight;
+                const Receiver *other;
 
-                if (receiver->silent ? receiver_load(receiver) < left / SILENT_PART : receiver->n_in_flight < left)
+                if (!receiver->silent && load < left)
+                        return receiver;
+                if (!receiver->silent)
+                        continue;
+
+                /* All calls in flight to the process that owns the name count. */
+                TABLE_FOREACH(other, calls->receivers)
+                        if (owner && other != receiver &&
+                            (g_str_equal(other->name, owner) ||
+                             (other->owner.name && g_strcmp0(name_owner(&other->owner), owner) == 0)))
+                                load += other->n_in_flight;
+                if (load < left / SILENT_PART)
                         return receiver;
         }
 

@@ -92,13 +92,16 @@ static void on_changed(void *userdata) {
 /* The prefix of the directories that systemd makes for PrivateTmp=. */
 #define PRIVATE "/systemd-private-"
 
-/* The reason why this process does not see the system's own file at the path, as a message; NULL: it does. A service
- * can have directories of its own for temporary files, see PrivateTmp= in systemd.exec(5). systemd mounts such a
- * directory under a name that can be told from /proc/self/mountinfo, see proc(5). */
-static const char *hidden_reason(const char *path) {
+static Status path_exists_start(Leaf *leaf) {
         static const char *const directories[] = { "/tmp", "/var/tmp" };
+        const PathExistsParams *params = leaf->params;
+        PathExists *op = leaf->op;
 
+        /* Does this process see the system's own file at the path? A service can have directories of its own for
+         * temporary files, see PrivateTmp= in systemd.exec(5). systemd mounts such a directory under a name that can be
+         * told from /proc/self/mountinfo, see proc(5). */
         for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
+                const char *path = params->path;
                 size_t n = strlen(directories[i]);
                 g_autofree char *what = NULL;
 
@@ -106,18 +109,9 @@ static const char *hidden_reason(const char *path) {
                         continue;
                 what = mounted_at(directories[i]);
                 if (what && strstr(what, PRIVATE))
-                        return "btd has a /tmp and a /var/tmp of its own; put PrivateTmp=no into a drop-in of "
-                               "btd.service";
+                        op->hidden = "btd has a /tmp and a /var/tmp of its own; put PrivateTmp=no into a drop-in of "
+                                     "btd.service";
         }
-
-        return NULL;
-}
-
-static Status path_exists_start(Leaf *leaf) {
-        const PathExistsParams *params = leaf->params;
-        PathExists *op = leaf->op;
-
-        op->hidden = hidden_reason(params->path);
         if (!op->hidden)
                 op->watch = path_watch_new(leaf->services->path_watches, params->path,
                                            params->kind == PATH_KIND_NOT_EMPTY, on_changed, leaf);

@@ -132,37 +132,29 @@ static char *failure_describe(const ProcessSpec *spec, const Failure *failure) {
         return g_strdup_printf("cannot execute %s: %s", spec->program, reason);
 }
 
-/* With all signals blocked: a handler of the daemon must not run in a child that has its memory. */
-static pid_t clone_blocked(const Start *start, int *ret_pidfd) {
-        alignas(16) char stack[STACK_SIZE];
-        int flags = CLONE_VFORK | CLONE_PIDFD | (start->spec->user ? 0 : CLONE_VM), error;
-        sigset_t all, before;
-        pid_t pid;
-
-        sigfillset(&all);
-        (void) sigprocmask(SIG_SETMASK, &all, &before);
-        pid = clone(child_main, stack + sizeof(stack), flags | SIGCHLD, (void *) start, ret_pidfd);
-        error = errno;
-        (void) sigprocmask(SIG_SETMASK, &before, NULL);
-
-        return pid < 0 ? -error : pid;
-}
-
 int process_start(const ProcessSpec *spec, pid_t *ret_pid, int *ret_pidfd, char **ret_error) {
         /* Memory that a child has in common with its parent, whether it is the parent's memory or a copy. */
         const Start start = {
                 .spec = spec,
                 .failure = mmap(NULL, sizeof(Failure), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
         };
-        int pidfd = -1, r = 0;
+        alignas(16) char stack[STACK_SIZE];
+        int flags = CLONE_VFORK | CLONE_PIDFD | (spec->user ? 0 : CLONE_VM), pidfd = -1, r;
+        sigset_t all, before;
         pid_t pid;
 
         if (start.failure == MAP_FAILED)
                 g_error("cannot get shared memory: %s", g_strerror(errno)); /* as with g_new() */
-        pid = clone_blocked(&start, &pidfd);
-        if (pid < 0) {
-                r = pid;
-                *ret_error = g_strdup_printf("cannot create a process: %s", g_strerror(-pid));
+
+        /* With all signals blocked: a handler of the daemon must not run in a child that has its memory. */
+        sigfillset(&all);
+        (void) sigprocmask(SIG_SETMASK, &all, &before);
+        pid = clone(child_main, stack + sizeof(stack), flags | SIGCHLD, (void *) &start, &pidfd);
+        r = pid < 0 ? -errno : 0;
+        (void) sigprocmask(SIG_SETMASK, &before, NULL);
+
+        if (r < 0) {
+                *ret_error = g_strdup_printf("cannot create a process: %s", g_strerror(-r));
         } else if (start.failure->error != 0) {
                 r = -start.failure->error;
                 (void) waitpid(pid, NULL, 0);
