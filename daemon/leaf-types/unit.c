@@ -18,11 +18,10 @@ const char *const unit_job_modes[] = {
         "replace", "fail", "isolate", "ignore-dependencies", "ignore-requirements", "replace-irreversibly", NULL,
 };
 
-#define UNIT_PARAM                                                                                                     \
+#define UNIT_PARAM(Type)                                                                                               \
         {                                                                                                              \
-                .name = "unit", .kind = PARAM_STRING, .offset = offsetof(UnitJobParams, unit), .required = true,       \
-                .title = true, .format = &unit_format,                                                                 \
-                .doc = "The name of the unit, with its suffix, such as .service"                                       \
+                .name = "unit", .kind = PARAM_STRING, .offset = offsetof(Type, unit), .required = true, .title = true, \
+                .format = &unit_format, .doc = "The name of the unit, with its suffix, such as .service"               \
         }
 
 #define MODE_PARAM                                                                                                     \
@@ -32,22 +31,22 @@ const char *const unit_job_modes[] = {
                 .doc = "How to handle conflicting jobs, see --job-mode= in systemctl(1)"                               \
         }
 
-#define TIMEOUT_PARAM                                                                                                  \
+#define BUS_PARAM(Type)                                                                                                \
         {                                                                                                              \
-                .name = "timeout", .kind = PARAM_SPAN, .offset = offsetof(UnitJobParams, timeout),                     \
-                .fallback = "\"infinity\"", .doc = "How long it may take; then the node is halted and fails"           \
-        }
-
-#define BUS_PARAM                                                                                                      \
-        {                                                                                                              \
-                .name = "bus", .kind = PARAM_STRING, .offset = offsetof(UnitJobParams, bus), .format = &bus_format,    \
+                .name = "bus", .kind = PARAM_STRING, .offset = offsetof(Type, bus), .format = &bus_format,             \
                 .doc = "The bus of the service manager; by default that of btd"                                        \
         }
 
-static const Param unit_job_params[] = { UNIT_PARAM, MODE_PARAM, TIMEOUT_PARAM, BUS_PARAM, {} };
+/* The first and the last parameters of all jobs. */
+#define JOB_PARAMS UNIT_PARAM(UnitJobParams), MODE_PARAM
+#define JOB_PARAMS_END                                                                                                 \
+        TIMEOUT_PARAM(UnitJobParams, "\"infinity\"", "How long it may take; then the node is halted and fails"),       \
+                BUS_PARAM(UnitJobParams), {}
+
+static const Param unit_job_params[] = { JOB_PARAMS, JOB_PARAMS_END };
 
 #define START_PARAMS                                                                                                   \
-        UNIT_PARAM, MODE_PARAM,                                                                                        \
+        JOB_PARAMS,                                                                                                    \
                 {                                                                                                      \
                         .name = "wait_for_restarts",                                                                   \
                         .kind = PARAM_BOOL,                                                                            \
@@ -62,7 +61,7 @@ static const Param unit_job_params[] = { UNIT_PARAM, MODE_PARAM, TIMEOUT_PARAM, 
                        "(StartLimitBurst=), as systemctl reset-failed does",                                           \
         }
 
-static const Param unit_start_params[] = { START_PARAMS, TIMEOUT_PARAM, BUS_PARAM, {} };
+static const Param unit_start_params[] = { START_PARAMS, JOB_PARAMS_END };
 
 static const Param unit_restart_params[] = {
         START_PARAMS,
@@ -73,14 +72,11 @@ static const Param unit_restart_params[] = {
                 .fallback = "false",
                 .doc = "Only restart a unit that is active, as systemctl try-restart does; else do nothing and succeed",
         },
-        TIMEOUT_PARAM,
-        BUS_PARAM,
-        {},
+        JOB_PARAMS_END,
 };
 
 static const Param unit_reload_params[] = {
-        UNIT_PARAM,
-        MODE_PARAM,
+        JOB_PARAMS,
         {
                 .name = "if_active",
                 .kind = PARAM_BOOL,
@@ -88,9 +84,7 @@ static const Param unit_reload_params[] = {
                 .fallback = "false",
                 .doc = "Only reload a unit that is active; else do nothing and succeed",
         },
-        TIMEOUT_PARAM,
-        BUS_PARAM,
-        {},
+        JOB_PARAMS_END,
 };
 
 /* Another machine does not go down with this one. */
@@ -165,15 +159,7 @@ static const char *const unit_state_test_members[] = { "active_state", "sub_stat
         }
 
 static const Param unit_state_params[] = {
-        {
-                .name = "unit",
-                .kind = PARAM_STRING,
-                .offset = offsetof(UnitStateParams, unit),
-                .required = true,
-                .title = true,
-                .format = &unit_format,
-                .doc = "The name of the unit, with its suffix, such as .service",
-        },
+        UNIT_PARAM(UnitStateParams),
         STATES_PARAM(state, unit_active_states, active_state_format,
                      "Its active state, or a list of allowed states; by default active, reloading or refreshing, if no "
                      "other state is given"),
@@ -190,13 +176,7 @@ static const Param unit_state_params[] = {
                        "variables",
         },
         UNKNOWN_PARAM(UnitStateParams),
-        {
-                .name = "bus",
-                .kind = PARAM_STRING,
-                .offset = offsetof(UnitStateParams, bus),
-                .format = &bus_format,
-                .doc = "The bus of the service manager; by default that of btd",
-        },
+        BUS_PARAM(UnitStateParams),
         {},
 };
 

@@ -63,13 +63,8 @@ static const Param params[] = {
                 .format = &account_format,
                 .doc = "The group; by default that of its user",
         },
-        {
-                .name = "timeout",
-                .kind = PARAM_SPAN,
-                .offset = offsetof(WriteFileParams, timeout),
-                .fallback = "\"infinity\"",
-                .doc = "How long it may take, such as for a disk that does not answer; then it fails",
-        },
+        TIMEOUT_PARAM(WriteFileParams, "\"infinity\"",
+                      "How long it may take, such as for a disk that does not answer; then it fails"),
         ON_RECOVER_PARAM(WriteFileParams),
         {},
 };
