@@ -189,12 +189,6 @@ static const Kind *kind_find(const char *name, size_t length) {
         return NULL;
 }
 
-const char *cause_kind_find(const char *name, size_t length) {
-        const Kind *kind = kind_find(name, length);
-
-        return kind ? kind->name : NULL;
-}
-
 Cause *cause_of_pattern(const char *pattern, const char *text) {
         size_t length = pattern ? strcspn(pattern, ":") : 0;
         const Kind *kind;

@@ -93,8 +93,6 @@ bool cause_matches(const Cause *cause, const char *pattern);
 /* The same for a NULL-terminated array of patterns. NULL matches everything. */
 bool cause_matches_any(const Cause *cause, const char *const *patterns);
 
-/* The constant for the kind with this name, or NULL. */
-const char *cause_kind_find(const char *name, size_t length);
 /* Returns an error message for an invalid pattern, or NULL if the pattern is valid. ret_instead (may be NULL) gets the
  * pattern that was probably meant, or NULL. The caller frees both. */
 char *cause_pattern_problem(const char *pattern, char **ret_instead);

@@ -510,42 +510,35 @@ static int read_rest(const Reader *reader, json_object **ret_values, char **ret_
         return 0;
 }
 
-static int read_entry(const Reader *reader, json_object *object, char **ret_error) {
-        g_autoptr(json_object) key = NULL;
-        const char *contents;
-        json_object *value = NULL;
-        char type;
-        int r = sd_bus_message_peek_type(reader->message, &type, &contents);
-
-        if (r <= 0)
-                return r < 0 ? read_fail(r, ret_error) : 0;
-
-        r = sd_bus_message_enter_container(reader->message, SD_BUS_TYPE_DICT_ENTRY, contents);
-        if (r < 0)
-                return read_fail(r, ret_error);
-
-        r = take_room(reader, JSON_WEIGHT_MEMBER - JSON_WEIGHT_VALUE);
-        if (r >= 0)
-                r = read_next(reader, &key, ret_error);
-        if (r >= 0)
-                r = read_next(reader, &value, ret_error);
-        if (r < 0)
-                return r;
-
-        json_object_object_add(object, json_object_get_string(key), value);
-        r = sd_bus_message_exit_container(reader->message);
-        return r < 0 ? read_fail(r, ret_error) : 1;
-}
-
 static int read_entries(const Reader *reader, json_object **ret_value, char **ret_error) {
         g_autoptr(json_object) object = json_object_new_object();
+        const char *contents;
+        char type;
         int r;
 
-        do
-                r = read_entry(reader, object, ret_error);
-        while (r > 0);
+        while ((r = sd_bus_message_peek_type(reader->message, &type, &contents)) > 0) {
+                g_autoptr(json_object) key = NULL;
+                json_object *value = NULL;
+
+                r = sd_bus_message_enter_container(reader->message, SD_BUS_TYPE_DICT_ENTRY, contents);
+                if (r < 0)
+                        return read_fail(r, ret_error);
+
+                r = take_room(reader, JSON_WEIGHT_MEMBER - JSON_WEIGHT_VALUE);
+                if (r >= 0)
+                        r = read_next(reader, &key, ret_error);
+                if (r >= 0)
+                        r = read_next(reader, &value, ret_error);
+                if (r < 0)
+                        return r;
+
+                json_object_object_add(object, json_object_get_string(key), value);
+                r = sd_bus_message_exit_container(reader->message);
+                if (r < 0)
+                        return read_fail(r, ret_error);
+        }
         if (r < 0)
-                return r;
+                return read_fail(r, ret_error);
 
         *ret_value = g_steal_pointer(&object);
         return 0;

@@ -52,22 +52,6 @@ static void job_free(void *data) {
         g_free(job);
 }
 
-static Share *share_new(void) {
-        Share *share = g_new0(Share, 1);
-        pthread_condattr_t attributes;
-
-        pthread_condattr_init(&attributes);
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-        pthread_mutex_init(&share->mutex, NULL);
-        pthread_cond_init(&share->changed, &attributes);
-        pthread_condattr_destroy(&attributes);
-        share->n_owners = 1;
-        share->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (share->wake < 0)
-                g_error("cannot create an eventfd: %s", g_strerror(errno)); /* as GLib if it has none for its loop */
-        return share;
-}
-
 /* Call with the mutex locked. */
 static void share_drop(Share *share) {
         bool last = --share->n_owners == 0;
@@ -180,15 +164,27 @@ static GSourceFuncs source_funcs = {
 
 DiskQueue *disk_queue_new(GMainContext *context, Timers *timers, void (*late_changed)(void *userdata), void *userdata) {
         DiskQueue *queue = (DiskQueue *) g_source_new(&source_funcs, sizeof(DiskQueue));
+        Share *share = g_new0(Share, 1);
+        pthread_condattr_t attributes;
 
-        queue->share = share_new();
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_mutex_init(&share->mutex, NULL);
+        pthread_cond_init(&share->changed, &attributes);
+        pthread_condattr_destroy(&attributes);
+        share->n_owners = 1;
+        share->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (share->wake < 0)
+                g_error("cannot create an eventfd: %s", g_strerror(errno)); /* as GLib if it has none for its loop */
+
+        queue->share = share;
         queue->running = queue->late = false;
         queue->timers = timers;
         queue->check = NULL;
         queue->late_changed = late_changed;
         queue->userdata = userdata;
         g_source_set_name(&queue->source, "disk-queue");
-        g_source_add_unix_fd(&queue->source, queue->share->wake, G_IO_IN);
+        g_source_add_unix_fd(&queue->source, share->wake, G_IO_IN);
         g_source_attach(&queue->source, context);
         return queue;
 }

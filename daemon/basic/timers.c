@@ -149,28 +149,22 @@ uint64_t timers_suspended(const Timers *timers) {
         return boottime > before ? boottime - before : 0;
 }
 
-static void settle_boottime(Timers *timers) {
-        uint64_t earliest = timers_earliest(timers, TIMER_BOOTTIME);
-        struct itimerspec at = {};
-
-        if (earliest == timers->boottime_at || timers->boottime < 0)
-                return;
-
-        timers->boottime_at = earliest;
-        if (earliest != UINT64_MAX) {
-                at.it_value.tv_sec = (time_t) (earliest / G_USEC_PER_SEC);
-                at.it_value.tv_nsec = (long) (earliest % G_USEC_PER_SEC * 1000) + (earliest == 0);
-        }
-        (void) timerfd_settime(timers->boottime, TFD_TIMER_ABSTIME, &at, NULL);
-}
-
 /* Computes the timeout in each turn. g_source_set_ready_time() would cost a system call each time the earliest timer is
  * cancelled. */
 static gboolean source_prepare(GSource *source, int *ret_timeout) {
         Timers *timers = (Timers *) source;
-        uint64_t left = timers_left(timers, TIMER_MONOTONIC, (uint64_t) g_source_get_time(source));
+        uint64_t left = timers_left(timers, TIMER_MONOTONIC, (uint64_t) g_source_get_time(source)),
+                 boottime = timers_earliest(timers, TIMER_BOOTTIME);
+        struct itimerspec at = {};
 
-        settle_boottime(timers);
+        if (boottime != timers->boottime_at && timers->boottime >= 0) {
+                timers->boottime_at = boottime;
+                if (boottime != UINT64_MAX) {
+                        at.it_value.tv_sec = (time_t) (boottime / G_USEC_PER_SEC);
+                        at.it_value.tv_nsec = (long) (boottime % G_USEC_PER_SEC * 1000) + (boottime == 0);
+                }
+                (void) timerfd_settime(timers->boottime, TFD_TIMER_ABSTIME, &at, NULL);
+        }
         if (timers->heaps[TIMER_BOOTTIME]->len > 0)
                 left = MIN(left, timers_left(timers, TIMER_BOOTTIME, boottime_now()));
 

@@ -133,11 +133,6 @@ static void test_patterns(void) {
         }
 }
 
-static void test_kinds(void) {
-        g_assert_cmpstr(cause_kind_find("signal:SIGSEGV", 6), ==, CAUSE_SIGNAL);
-        g_assert_null(cause_kind_find("signals", 7));
-}
-
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/cause/facts", test_facts);
@@ -147,6 +142,5 @@ int main(int argc, char **argv) {
         g_test_add_func("/cause/chain", test_chain);
         g_test_add_func("/cause/long-chain", test_long_chain);
         g_test_add_func("/cause/patterns", test_patterns);
-        g_test_add_func("/cause/kinds", test_kinds);
         return g_test_run();
 }
