@@ -42,10 +42,6 @@ typedef struct Pending {
         GArray *events; /* of RunEvent */
 } Pending;
 
-static void clear_event(void *event) {
-        run_event_clear(event);
-}
-
 static void pending_free(void *data) {
         Pending *pending = data;
 
@@ -108,7 +104,7 @@ static void observe(Announcements *announcements, Run *run) {
                 .run = run,
                 .events = g_array_new(FALSE, FALSE, sizeof(RunEvent)),
         };
-        g_array_set_clear_func(pending->events, clear_event);
+        g_array_set_clear_func(pending->events, (GDestroyNotify) run_event_clear);
         g_hash_table_insert(announcements->pending, run, pending);
         run_observe_events(run, on_event, pending, EVENTS_MAX);
 }

@@ -274,10 +274,6 @@ static int replay_events(Reading *reading, const RunRecord *record, Replay *it, 
         return r;
 }
 
-static void clear_report(void *report) {
-        node_report_clear(report);
-}
-
 /* Replays whole inputs, up to the one with the event. Event 0 is before the first input. If the beginning of the record
  * was removed, its first entry is a snapshot, which gives the run the events that are missing. */
 static int replay_moment(Reading *reading, const RunRecord *record, Replay *it, Work *work, char **ret_error) {
@@ -314,7 +310,7 @@ static int replay_nodes(Reading *reading, const RunRecord *record, Replay *it, W
                 return r;
 
         reading->nodes = g_array_sized_new(FALSE, FALSE, sizeof(NodeReport), n_nodes);
-        g_array_set_clear_func(reading->nodes, clear_report);
+        g_array_set_clear_func(reading->nodes, (GDestroyNotify) node_report_clear);
         for (NodeId node = 0; node < n_nodes; node++) {
                 NodeReport report;
 

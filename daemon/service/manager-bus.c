@@ -19,7 +19,6 @@
 #include "service/property.h"
 #include "service/run-bus.h"
 #include "service/tree-bus.h"
-#include "service/users-bus.h"
 #include "service/variables-bus.h"
 
 static int start_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -45,10 +44,6 @@ static void on_text_started(const RunSummary *outcome, bool begun, int r, const 
         operation_end(operation, r, &error);
 }
 
-static void drop_text_start(void *start) {
-        text_start_drop(start);
-}
-
 static int start_text(Operation *operation, sd_bus_message *message, const Caller *who, void *userdata,
                       sd_bus_error *ret_error) {
         g_autoptr(json_object) variables = NULL;
@@ -72,7 +67,7 @@ static int start_text(Operation *operation, sd_bus_message *message, const Calle
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
-        operation_waits(operation, start, drop_text_start);
+        operation_waits(operation, start, (GDestroyNotify) text_start_drop);
         return 0;
 }
 
@@ -161,10 +156,6 @@ static void on_reloaded(const GPtrArray *messages, void *userdata) {
         operation_end(operation, r, &error);
 }
 
-static void drop_reload(void *reload) {
-        manager_reload_drop(reload);
-}
-
 static int reload(Operation *operation, sd_bus_message *message, const Caller *who, void *userdata,
                   sd_bus_error *ret_error) {
         Manager *manager = published_manager(userdata);
@@ -175,7 +166,8 @@ static int reload(Operation *operation, sd_bus_message *message, const Caller *w
         if (manager->stopping)
                 return refuse_reload(ret_error);
 
-        operation_waits(operation, manager_reload(manager, on_reloaded, operation), drop_reload);
+        operation_waits(operation, manager_reload(manager, on_reloaded, operation),
+                        (GDestroyNotify) manager_reload_drop);
         return 0;
 }
 
@@ -329,6 +321,67 @@ static int append_run(Answer *answer, sd_bus_error *ret_error) {
 }
 
 ANSWER_METHOD(list_runs, .array = "a{sv}", .instead = "GetRun", .begin = begin_runs, .append = append_run)
+
+/* The bytes of what a user uses, about. */
+#define USER_SIZE 600u
+
+static int begin_users(Answer *answer, sd_bus_error *ret_error) {
+        int r = arguments_read_options(answer->question, &(CallOption){}, ret_error);
+
+        if (r >= 0)
+                answer->data = manager_list_users(published_manager(answer->userdata));
+        return r;
+}
+
+/* An entry with a dictionary of numbers: what the user uses, or the shares. */
+static int append_numbers(sd_bus_message *message, const char *key, const User *user, bool shares) {
+        int r = sd_bus_message_open_container(message, 'e', "sv");
+
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", key);
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'v', "a{st}");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "{st}");
+        for (Usage use = 0; r >= 0 && use < USE_MAX_; use++) {
+                uint64_t share = user_share(user, use);
+
+                if (!shares || share != UINT64_MAX)
+                        r = sd_bus_message_append(message, "{st}", use_names[use], shares ? share : user->used[use]);
+        }
+        for (unsigned i = 0; r >= 0 && i < 3; i++)
+                r = sd_bus_message_close_container(message);
+        return r;
+}
+
+static int append_user(Answer *answer, sd_bus_error *ret_error) {
+        const GPtrArray *users = answer->data;
+        const User *user = answer->next < users->len ? users->pdata[answer->next++] : NULL;
+        int r;
+
+        if (!user)
+                return 0;
+
+        answer->size += USER_SIZE;
+        r = sd_bus_message_open_container(answer->reply, 'a', "{sv}");
+        if (r >= 0)
+                r = sd_bus_message_append(answer->reply, "{sv}{sv}", "uid", "u", user->uid, "refused", "t",
+                                          user->refused);
+        if (r >= 0)
+                r = append_numbers(answer->reply, "used", user, false);
+        if (r >= 0)
+                r = append_numbers(answer->reply, "shares", user, true);
+        if (r >= 0)
+                r = sd_bus_message_close_container(answer->reply);
+        return r < 0 ? r : 1;
+}
+
+static void end_users(Answer *answer) {
+        g_ptr_array_unref(answer->data);
+}
+
+ANSWER_METHOD(list_users, .array = "a{sv}", .instead = "GetMetrics", .begin = begin_users, .append = append_user,
+              .end = end_users)
 
 static int method_get_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *error = NULL, *path = NULL;
@@ -677,7 +730,7 @@ static const sd_bus_vtable methods[] = {
         SD_BUS_METHOD_WITH_ARGS("GetMetrics", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", text), metrics_bus_get,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("ListUsers", SD_BUS_ARGS("a{sv}", options), SD_BUS_RESULT("aa{sv}", users),
-                                users_bus_list, SD_BUS_VTABLE_UNPRIVILEGED),
+                                method_list_users, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Subscribe", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_subscribe,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("SubscribeEvents", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_subscribe_events,

@@ -45,27 +45,23 @@ void request_clear(Request *request) {
         g_clear_pointer(&request->run, g_free);
 }
 
-static bool is_account(const char *name, int64_t id, const Credentials *credentials) {
-        if (*name != '@')
-                return credentials->uid == id;
-
-        for (size_t i = 0; i < credentials->n_groups; i++)
-                if (credentials->groups[i] == id)
-                        return true;
-
-        return false;
-}
-
 /* 1: yes, 0: no, or a negative errno. */
 static int is_one_of(const char *const *who, const Credentials *credentials, Accounts *accounts) {
         int is_not = 0;
 
         for (; *who; who++) {
+                bool is_group = **who == '@', fits;
                 int64_t id;
 
-                if (!accounts_find(accounts, *who, &id))
+                if (!accounts_find(accounts, *who, &id)) {
                         is_not = TREE_ACCESS_NOT_KNOWN;
-                else if (id != ACCOUNTS_NONE && is_account(*who, id, credentials))
+                        continue;
+                }
+
+                fits = !is_group && credentials->uid == id;
+                for (size_t i = 0; is_group && i < credentials->n_groups; i++)
+                        fits |= credentials->groups[i] == id;
+                if (fits && id != ACCOUNTS_NONE)
                         return 1;
         }
 

@@ -250,18 +250,12 @@ static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_b
         return r < 0 ? r : tree_bus_halt(userdata, message, name, who, ret_error);
 }
 
-static int method_start(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        Request request = { PERMISSION_START };
+static int method_change(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        bool starts = g_str_equal(sd_bus_message_get_member(message), "Start");
+        Request request = { starts ? PERMISSION_START : PERMISSION_HALT };
         int r = name_of(message, &request.tree);
 
-        return r < 0 ? r : published_authorize(userdata, message, request, start, ret_error);
-}
-
-static int method_halt(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        Request request = { PERMISSION_HALT };
-        int r = name_of(message, &request.tree);
-
-        return r < 0 ? r : published_authorize(userdata, message, request, halt, ret_error);
+        return r < 0 ? r : published_authorize(userdata, message, request, starts ? start : halt, ret_error);
 }
 
 /* The tree may have gone since the call was made. */
@@ -571,10 +565,10 @@ static const sd_bus_vtable methods[] = {
         SD_BUS_VTABLE_START(0),
 
         SD_BUS_METHOD_WITH_ARGS("Start", SD_BUS_ARGS("a{sv}", variables, "a{sv}", options),
-                                SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_start,
+                                SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_change,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_ARGS("a{sv}", options), SD_BUS_RESULT("as", halted, "u", cancelled),
-                                method_halt, SD_BUS_VTABLE_UNPRIVILEGED),
+                                method_change, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetText", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", text), method_get_text,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetTextFrom", SD_BUS_ARGS("t", offset), SD_BUS_RESULT("s", part), method_get_text_from,
