@@ -131,7 +131,8 @@ static const Param dbus_call_params[] = {
                 .doc = "The interface of the method",
         },
         DBUS_MESSAGE_PARAMS(method),
-        TIMEOUT_PARAM(DBusCallParams, "\"25s\"", "How long to wait for the reply; \"infinity\": without a limit"),
+        TIMEOUT_PARAM(DBusCallParams, "\"25s\"",
+                      .doc = "How long to wait for the reply; \"infinity\": without a limit"),
         {
                 .name = "auto_start",
                 .kind = PARAM_BOOL,
@@ -230,7 +231,7 @@ static const Param dbus_signal_params[] = {
                 .doc = "An expression over args (the list of the values), value (the first) and the variables; signals "
                        "for which it is not true are ignored",
         },
-        TIMEOUT_PARAM(DBusSignalParams, "\"infinity\"", "How long to wait; \"infinity\": without a limit"),
+        TIMEOUT_PARAM(DBusSignalParams, "\"infinity\"", .doc = "How long to wait; \"infinity\": without a limit"),
         {
                 .name = "queue",
                 .kind = PARAM_INT,
@@ -304,7 +305,7 @@ static const Param dbus_emit_params[] = {
         },
         DBUS_MESSAGE_PARAMS(signal),
         TIMEOUT_PARAM(DBusEmitParams, "\"25s\"",
-                      "How long to wait for the bus if it is not there or slow; \"infinity\": without a limit"),
+                      .doc = "How long to wait for the bus if it is not there or slow; \"infinity\": without a limit"),
         ON_RECOVER_PARAM(DBusEmitParams),
         {},
 };

@@ -56,9 +56,9 @@ extern const char *const on_recover_values[];
                 .doc = "What to do if btd is restarted meanwhile and cannot know how it ended"                         \
         }
 
-/* The entry for a time limit, of a struct with an uint64_t "timeout". */
+/* The entry for a time limit, of a struct with an uint64_t "timeout". text: its .doc */
 #define TIMEOUT_PARAM(Type, usual, text)                                                                               \
-        { .name = "timeout", .kind = PARAM_SPAN, .offset = offsetof(Type, timeout), .fallback = usual, .doc = text, }
+        { .name = "timeout", .kind = PARAM_SPAN, .offset = offsetof(Type, timeout), .fallback = usual, text, }
 
 /* The value of a condition while the state that it evaluates is not known, because its owner is gone or cannot be
  * asked. In the order of the values of the parameter, which is an int. */

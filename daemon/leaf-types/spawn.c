@@ -190,7 +190,8 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .fallback = "[0]",                                                                             \
                         .doc = "The exit statuses that mean success",                                                  \
                 },                                                                                                     \
-                TIMEOUT_PARAM(SpawnParams, "\"infinity\"", "How long it may run; then it is stopped, and fails"),      \
+                TIMEOUT_PARAM(SpawnParams, "\"infinity\"",                                                             \
+                              .doc = "How long it may run; then it is stopped, and fails"),                            \
                 {                                                                                                      \
                         .name = "kill_signal",                                                                         \
                         .kind = PARAM_ENUM,                                                                            \

@@ -40,7 +40,8 @@ const char *const unit_job_modes[] = {
 /* The first and the last parameters of all jobs. */
 #define JOB_PARAMS UNIT_PARAM(UnitJobParams), MODE_PARAM
 #define JOB_PARAMS_END                                                                                                 \
-        TIMEOUT_PARAM(UnitJobParams, "\"infinity\"", "How long it may take; then the node is halted and fails"),       \
+        TIMEOUT_PARAM(UnitJobParams, "\"infinity\"",                                                                   \
+                      .doc = "How long it may take; then the node is halted and fails"),                               \
                 BUS_PARAM(UnitJobParams), {}
 
 static const Param unit_job_params[] = { JOB_PARAMS, JOB_PARAMS_END };
@@ -151,21 +152,23 @@ const NodeType reload_unit_type = UNIT_JOB_TYPE(
 const char *const unit_state_test_names[] = { "value", NULL };
 static const char *const unit_state_test_members[] = { "active_state", "sub_state", "result", "load_state", NULL };
 
-/* Names of states, one or a list. */
+/* Names of states, one or a list. text: its .doc */
 #define STATES_PARAM(field, names, text_format, text)                                                                  \
         {                                                                                                              \
                 .name = #field, .kind = PARAM_STRINGS, .offset = offsetof(UnitStateParams, field), .single = true,     \
-                .not_empty = true, .values = names, .open = true, .format = &text_format, .doc = text,                 \
+                .not_empty = true, .values = names, .open = true, .format = &text_format, text,                        \
         }
 
 static const Param unit_state_params[] = {
         UNIT_PARAM(UnitStateParams),
         STATES_PARAM(state, unit_active_states, active_state_format,
-                     "Its active state, or a list of allowed states; by default active, reloading or refreshing, if no "
-                     "other state is given"),
-        STATES_PARAM(sub_state, unit_sub_states, sub_state_format, "Its state in the terms of its type, or a list"),
-        STATES_PARAM(result, unit_results, unit_result_format, "How it ended, or a list"),
-        STATES_PARAM(load_state, unit_load_states, load_state_format, "Whether systemd could load it, or a list"),
+                     .doc = "Its active state, or a list of allowed states; by default active, reloading or "
+                            "refreshing, if no other state is given"),
+        STATES_PARAM(sub_state, unit_sub_states, sub_state_format,
+                     .doc = "Its state in the terms of its type, or a list"),
+        STATES_PARAM(result, unit_results, unit_result_format, .doc = "How it ended, or a list"),
+        STATES_PARAM(load_state, unit_load_states, load_state_format,
+                     .doc = "Whether systemd could load it, or a list"),
         {
                 .name = "test",
                 .kind = PARAM_EXPRESSION,

@@ -64,7 +64,7 @@ static const Param params[] = {
                 .doc = "The group; by default that of its user",
         },
         TIMEOUT_PARAM(WriteFileParams, "\"infinity\"",
-                      "How long it may take, such as for a disk that does not answer; then it fails"),
+                      .doc = "How long it may take, such as for a disk that does not answer; then it fails"),
         ON_RECOVER_PARAM(WriteFileParams),
         {},
 };
