@@ -45,6 +45,10 @@ static void spawn_params_check(const Tree *tree, NodeId node, Findings *findings
                               "stdout: '%s' is the name of a variable here; without 'stdout' the output goes to the "
                               "journal, and 'properties' has \"StandardOutput\"",
                               params->stdout_key);
+        if (json_object_object_get_ex(params->properties, "TimeoutStartSec", NULL))
+                findings_trap(findings, "properties",
+                              "properties: \"TimeoutStartSec\" limits only the start of the program; the parameter "
+                              "'timeout' limits how long it runs");
         if (params->stdout_key && g_strcmp0(params->stdout_key, params->stderr_key) == 0)
                 findings_trap(findings, "stderr",
                               "stderr: 'stdout' sets '%s', too, so one output overwrites the other; use two variables",
