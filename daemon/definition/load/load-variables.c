@@ -165,6 +165,8 @@ typedef struct VariableCheck {
         GHashTable *types; /* name -> VariableType of all values that it is set to; VARIABLE_ANY: not known */
         GHashTable *outer_types;
         GHashTable *first;    /* names that something sets without reading them before: "n = 0", not "n = n + 1" */
+        GHashTable *read;     /* names that a node of this tree reads */
+        GHashTable *written;  /* names that a node of this tree sets */
         GPtrArray *reachable; /* of Plan: the root and all that it uses */
         GHashTable *local;    /* name -> number of ForEach around with it */
         GArray *locals;       /* of Local */
@@ -335,6 +337,7 @@ static bool counts(VariableCheck *check, const VariableUse *variable) {
 }
 
 static void collect(VariableCheck *check, const VariableUse *variable) {
+        g_hash_table_add(variable->writes ? check->written : check->read, (char *) variable->name);
         if (!variable->writes || is_local(check, variable))
                 return;
         if (!is_outer(variable->name)) {
@@ -600,6 +603,35 @@ static void check_variable(VariableCheck *check, const VariableUse *variable) {
                 report(check, variable);
 }
 
+/* Code that sets a variable which nothing uses, while nothing sets a variable of 'blackboard' that has nearly this
+ * name. Other trees may use a variable of the tree at the top. */
+static void check_misspelt(VariableCheck *check, const VariableUse *variable) {
+        const Plan *plan = check->plan;
+        const char *name = variable->name;
+        Nearest nearest = { .word = name };
+
+        if (!variable->writes || variable->param->kind != PARAM_CODE || is_outer(name) || is_local(check, variable) ||
+            g_hash_table_contains(check->read, name) || json_object_object_get_ex(plan->blackboard, name, NULL) ||
+            declaration_find(plan->inputs, name) || declaration_find(plan->outputs, name) ||
+            (check->set == check->outer && check->reachable->len > 1) ||
+            g_hash_table_size(check->written) > NEAREST_MAX)
+                return;
+
+        json_object_object_foreach(plan->blackboard, known, value) {
+                (void) value;
+                if (!g_hash_table_contains(check->written, loader_intern_text(check->loader, known)))
+                        nearest_offer(&nearest, known);
+        }
+        if (!nearest.best || !g_hash_table_add(check->reported, (char *) name))
+                return;
+
+        loader_warning_in(check->loader, plan, variable->node, use_place(check, variable),
+                          g_strdup_printf("%s: nothing uses the variable '%s'; did you mean '%s'?",
+                                          variable->param->name, name, nearest.best));
+        diagnostics_set_inside(check->loader->diagnostics);
+        diagnostics_suggest(check->loader->diagnostics, nearest.best);
+}
+
 /* Code that also reads the variable, such as "n = n + 1", adds to the value of others. Code that reads no variable sets
  * a flag, which is the same whoever sets it. */
 static bool overwrites(const VariableCheck *check, const VariableUse *variable) {
@@ -685,6 +717,8 @@ static void variable_check_free(VariableCheck *check) {
         g_hash_table_unref(check->set);
         g_hash_table_unref(check->types);
         g_hash_table_unref(check->first);
+        g_hash_table_unref(check->read);
+        g_hash_table_unref(check->written);
         g_hash_table_unref(check->local);
         g_array_unref(check->locals);
         g_hash_table_unref(check->reported);
@@ -724,6 +758,8 @@ const char *const *loader_check_variables(Loader *loader, Plan *root, unsigned *
                 check->outer_types = outer_types;
                 check->reachable = reachable;
                 check->first = g_hash_table_new(NULL, NULL);
+                check->read = g_hash_table_new(NULL, NULL);
+                check->written = g_hash_table_new(NULL, NULL);
                 check->local = g_hash_table_new(NULL, NULL);
                 check->locals = g_array_new(false, false, sizeof(Local));
                 check->reported = g_hash_table_new(NULL, NULL);
@@ -734,6 +770,7 @@ const char *const *loader_check_variables(Loader *loader, Plan *root, unsigned *
 
         PTRS_FOREACH(VariableCheck, check, checks) {
                 each_variable_use(check, check_variable);
+                each_variable_use(check, check_misspelt);
                 each_variable_use(check, check_beside);
                 *ret_own |= check->own;
                 check_declared_outputs(check);
