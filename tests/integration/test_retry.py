@@ -192,6 +192,7 @@ def test_killed(btd, deploy):
     (deploy / "gate").unlink()
     btd.client.subscribe()
     assert btd.btctl("retry", "deploy", "--yes").stdout == "deploy.2\n"
+    btd.client.wait_node("/org/btd1/run/deploy_2e2", "Gate", "running")  # a child that btd leaves behind is lost
     btd.stop(signal.SIGKILL)
     btd.start(f"--runtime={deploy}/run", f"--state={deploy}/state")
     (deploy / "gate").touch()
