@@ -106,8 +106,10 @@ static int control(sd_bus_message *message, const Caller *who, void *userdata, s
                 r = manager_pause(published_manager(userdata), id, who, &error);
         else if (g_str_equal(member, "Resume"))
                 r = manager_resume(published_manager(userdata), id, who, &error);
-        else
+        else {
+                g_assert(g_str_equal(member, "Step"));
                 r = manager_step(published_manager(userdata), id, who, &error);
+        }
         return reply(message, r, error, ret_error);
 }
 
