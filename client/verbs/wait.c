@@ -396,7 +396,7 @@ static void on_back(const char *how, void *userdata) {
         if (!waiting->start && !waiting->client->output.quiet)
                 report_error("%s; still waiting", how);
         /* The run of 'start' may have finished, and be in the history only. */
-        if (waiting->start && !first->status) {
+        if (id && !first->status) {
                 get_nodes(waiting);
                 if (!waiting->client->output.quiet && strcmp(first->id, id) == 0)
                         report_error("%s; %s continues", how, id);

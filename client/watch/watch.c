@@ -307,7 +307,7 @@ static void ask(View *view, const Action *action) {
 
         if (!subject->text && action->key != '/')
                 (void) report_error("there is no run here");
-        else if (action->key == 'x' && run_info_has_finished(run) && !*run->restart)
+        else if (action->key == 'x' && run && run_info_has_finished(run) && !*run->restart)
                 (void) report_error("%s has finished: %s", run->id, run->status);
         else
                 view->asking = action;

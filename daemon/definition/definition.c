@@ -49,7 +49,7 @@ SummedText *definition_write_files(const Definition *definition) {
                 const LoadedFile *used = i > 0 ? &g_array_index(definition->loaded.files, LoadedFile, i - 1) : NULL;
                 json_object *file = json_object_new_object(), *found = json_object_new_array();
 
-                for (char **name = used ? used->found : NULL; name && *name; name++)
+                for (char **name = i > 0 ? used->found : NULL; name && *name; name++)
                         json_object_array_add(found, json_object_new_string(*name));
                 json_object_object_add(file, "path", json_object_new_string(definition_file(definition, i) ?: ""));
                 json_object_object_add(file, "text", json_object_new_string(definition_file_text(definition, i)));

@@ -203,6 +203,8 @@ static void include_file(Loader *loader, Unit *unit, uint32_t item) {
                 loader_error(loader, item, g_strdup_printf("include: %s", error));
                 return;
         }
+
+        g_assert(file);
         if (!g_hash_table_add(unit->included, file))
                 return;
 
