@@ -118,7 +118,7 @@ int verb_help(Client *client, char **operands) {
         /* Makes less(1), which man(1) runs, begin at the heading of a type, or at the paragraph of a word, maybe behind
          * others. */
         if (place) {
-                /* Of "$schema"; '$' ends an option in LESS. */
+                /* less(1) takes '$' in LESS for the end of an option, and "$schema" begins with one. */
                 g_autofree char *regex = g_strdelimit(g_strdup(place), "$", '.');
                 const char *options = getenv("LESS"), *indent = g_ascii_isupper(*place) ? "   " : "     ([a-z_]+, )*";
                 g_autofree char *less = g_strconcat(options ?: "", "$ +/^", indent, regex, "\\b", NULL);

@@ -323,7 +323,7 @@ void tree_rows_append(TreeRows *rows, const Output *output, GString *line, uint3
         if (!is_folded(rows, index))
                 return;
 
-        /* Of a ForEach, btd says how many elements are done; the nodes are those of a few copies. */
+        /* A number of nodes would be misleading for a ForEach: its nodes are those of a few elements. */
         n = rows->ends[index] - index - 1;
         if (g_str_equal(node->type, "ForEach"))
                 output_append(output, line, STYLE_DIM, " [+]");

@@ -266,7 +266,7 @@ bool machine_node_image(const Machine *machine, NodeId node, NodeImage *ret_imag
 bool machine_restore(Machine *machine, const MachineImage *image);
 bool machine_restore_node(Machine *machine, NodeId node, const NodeImage *image);
 
-/* What the host has for a node. */
+/* What the host keeps for one node beside the machine, to be compared with the state of the node. */
 typedef struct NodeHostImage {
         bool leaf;   /* a leaf that was started */
         bool ended;  /* ... and, if it is an action, has an outcome */

@@ -277,8 +277,7 @@ void record_copies_read(RecordCopies *copies, bool (*is_archived)(const char *ru
                 }
         }
 
-        /* Of these records, the previous btd was killed or restarted before it made a copy, and the next end may come
-         * as soon. */
+        /* Copy at once what has no copy: the previous btd ended before it was made, and this one may end as soon. */
         from = g_dir_open(copies->from, 0, NULL);
         while (from && (name = g_dir_read_name(from))) {
                 g_autofree char *run = NULL;

@@ -198,25 +198,17 @@ static int method_halt_run(sd_bus_message *message, void *userdata, sd_bus_error
 
 /* For methods that change something of the tree that they name. */
 static int method_change_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const struct {
-                const char *member;
-                Permission permission;
-                OperationRun run;
-        } changes[] = {
+        static const Change changes[] = {
                 { "StartTree", PERMISSION_START, start_tree },
                 { "RetryTree", PERMISSION_START, retry_tree },
                 { "HaltTree", PERMISSION_HALT, halt_tree },
                 { "ForgetKept", PERMISSION_SET, forget_kept },
+                {},
         };
-        const char *member = sd_bus_message_get_member(message);
-        size_t i = 0;
+        const Change *change = change_of(changes, message);
 
-        while (i < G_N_ELEMENTS(changes) && !g_str_equal(changes[i].member, member))
-                i++;
-        g_assert(i < G_N_ELEMENTS(changes));
-
-        return published_authorize(userdata, message, (Request){ changes[i].permission, .tree = peek_name(message) },
-                                   changes[i].run, ret_error);
+        return published_authorize(userdata, message, (Request){ change->permission, .tree = peek_name(message) },
+                                   change->run, ret_error);
 }
 
 static int method_reload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {

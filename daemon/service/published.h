@@ -50,6 +50,24 @@ static inline int published_answer(const Published *published, sd_bus_message *m
                 return published_answer(userdata, message, &kind, ret_error);                                          \
         }
 
+/* A method that changes something: the permission that its caller needs, and what carries it out. */
+typedef struct Change {
+        const char *member;
+        Permission permission;
+        OperationRun run;
+} Change;
+
+/* The row of the method that was called. changes: ends with {}. */
+static inline const Change *change_of(const Change *changes, sd_bus_message *message) {
+        const char *member = sd_bus_message_get_member(message);
+
+        while (changes->member && !g_str_equal(changes->member, member))
+                changes++;
+
+        g_assert(changes->member);
+        return changes;
+}
+
 /* For method handlers that change something, see service/operation.h: return the result of this function. The userdata
  * of run is the Published. Takes the names in the request. */
 static inline int published_authorize(const Published *published, sd_bus_message *message, Request request,

@@ -165,11 +165,7 @@ static int set_variables(sd_bus_message *message, const Caller *who, void *userd
 
 /* For methods that change a run. */
 static int method_change(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const struct {
-                const char *member;
-                Permission permission;
-                OperationRun run;
-        } changes[] = {
+        static const Change changes[] = {
                 { "Halt", PERMISSION_HALT, halt },
                 { "Pause", PERMISSION_CONTROL, control },
                 { "Resume", PERMISSION_CONTROL, control },
@@ -177,20 +173,16 @@ static int method_change(sd_bus_message *message, void *userdata, sd_bus_error *
                 { "SetBreakpoint", PERMISSION_CONTROL, set_breakpoint },
                 { "Force", PERMISSION_FORCE, force },
                 { "SetVariables", PERMISSION_SET, set_variables },
+                {},
         };
-        const char *member = sd_bus_message_get_member(message);
+        const Change *change = change_of(changes, message);
         g_autofree char *id = NULL;
-        size_t i = 0;
 
         if (sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id) <= 0)
                 return -ENOENT;
 
-        while (i < G_N_ELEMENTS(changes) && !g_str_equal(changes[i].member, member))
-                i++;
-        g_assert(i < G_N_ELEMENTS(changes));
-
-        return published_authorize(userdata, message, run_bus_request(userdata, changes[i].permission, id),
-                                   changes[i].run, ret_error);
+        return published_authorize(userdata, message, run_bus_request(userdata, change->permission, id), change->run,
+                                   ret_error);
 }
 
 int run_bus_append_node(sd_bus_message *message, const Tree *tree, NodeId node, const NodeReport *report,

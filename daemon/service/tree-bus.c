@@ -251,11 +251,16 @@ static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_b
 }
 
 static int method_change(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        bool starts = g_str_equal(sd_bus_message_get_member(message), "Start");
-        Request request = { starts ? PERMISSION_START : PERMISSION_HALT };
+        static const Change changes[] = {
+                { "Start", PERMISSION_START, start },
+                { "Halt", PERMISSION_HALT, halt },
+                {},
+        };
+        const Change *change = change_of(changes, message);
+        Request request = { change->permission };
         int r = name_of(message, &request.tree);
 
-        return r < 0 ? r : published_authorize(userdata, message, request, starts ? start : halt, ret_error);
+        return r < 0 ? r : published_authorize(userdata, message, request, change->run, ret_error);
 }
 
 /* The tree may have gone since the call was made. */

@@ -370,7 +370,7 @@ static void on_finding(Findings *findings, const char *param, int element, bool 
         const Param *found = param ? params_find(node->type->params, param, strlen(param)) : NULL;
         bool wrong_value = found && node->wrong_params & UINT64_C(1) << (found - node->type->params);
         bool follows = param ? wrong_value && element != FINDING_COUNT : !node->correct;
-        /* It is about a value that is known only when the node begins. */
+        /* True if the finding is about a value that is known only when the node begins. */
         bool late = check->expansion->tree->nodes[check->id].flags & NODE_LATE &&
                     (!param || plan_template(origin.plan, origin.node, param));
         const TreeFile *file = place.plan->file;

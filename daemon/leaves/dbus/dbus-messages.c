@@ -98,7 +98,7 @@ typedef struct DBusRecovery {
         NameUse sender;
 } DBusRecovery;
 
-/* What DBusCall and DBusEmit have in common; their parameters begin with a DBusMessage. */
+/* DBusCall and DBusEmit begin with this struct, and their parameters with a DBusMessage. */
 typedef struct DBusSending {
         Connection *connection; /* first, see dbus_leaf_obstacle() */
         DBusRecovery recovery;

@@ -147,7 +147,7 @@ static int step(const RunRecord *record, Replay *replay) {
         return r;
 }
 
-/* Where a replay begins, see replay_new_after(). */
+/* Values of 'from': a replay begins there, see replay_new_after(). */
 #define FIRST_ENTRY 0u
 #define NEWEST_SNAPSHOT UINT64_MAX
 

@@ -735,7 +735,7 @@ static void test_systemd_is_away(Scene *scene, const void *data) {
         g_assert_cmpint(test_leaf_wait(process), ==, STATUS_FAILURE); /* the fake one knows nothing of such units */
 }
 
-/* What it answers while it reloads is not heard, on each bus. */
+/* btd ignores what systemd answers while it reloads; with data, also on the bus of an address. */
 static void test_job_while_reloading(Scene *scene, const void *data) {
         g_autofree char *state = data ? at_address(scene, "UnitState") : NULL,
                         *start = data ? at_address(scene, "StartUnit") : NULL;
